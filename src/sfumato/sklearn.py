@@ -84,7 +84,7 @@ class _Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise ParameterError("classes must be a list with one class for each record")
             if len(classes) != frame.height:
                 raise ParameterError(f"classes must be as many as records, {frame.height}, not {len(classes)}")
-            frame = frame.with_columns(pl.Series(_CLASS, [str(one) for one in classes], dtype=pl.String))
+            frame = frame.with_columns(pl.Series(_CLASS, [str(class_name) for class_name in classes], dtype=pl.String))
         plan = Plan.parse(self._plan(table, target=classes is not None))
         self.release_ = cast("TableRelease", release(plan, frame))
         self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -102,11 +102,11 @@ class _Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"the records have no column {absent[0]!r}; they have {', '.join(table.names)}")
         if table.rows == 0:
             raise DataError("the records have no rows; there is nothing to recode")
-        found = self.release_.transform(table.frame, outside=self.outside)
+        release = self.release_.transform(table.frame, outside=self.outside)
         if self.output == "labels":
-            return _like(found.rows, records)
-        parts = [_label_features(found.rows[name], table_) for name, table_ in self.features_.items()]
-        return np.concatenate(parts, axis=1) if parts else np.zeros((found.rows.height, 0))
+            return _like(release.rows, records)
+        parts = [_label_features(release.rows[name], table_) for name, table_ in self.features_.items()]
+        return np.concatenate(parts, axis=1) if parts else np.zeros((release.rows.height, 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """What the columns of ``transform`` are."""
@@ -171,27 +171,27 @@ def _table(records: Any) -> Table:
     names: list[Any] = list(getattr(records, "columns", ()))
     if hasattr(records, "set_axis") and any(not isinstance(name, str) for name in names):
         records = records.set_axis([str(name) for name in names], axis=1)
-    found = from_frame(records)
-    reals = [name for name in found.names if found.frame[name].dtype.is_float()]
-    return replace(found, frame=found.frame.with_columns(pl.col(reals).fill_nan(None))) if reals else found
+    table = from_frame(records)
+    reals = [name for name in table.names if table.frame[name].dtype.is_float()]
+    return replace(table, frame=table.frame.with_columns(pl.col(reals).fill_nan(None))) if reals else table
 
 
 def _like(rows: pl.DataFrame, records: Any) -> Any:
     """Rows as the kind of frame that came in, with its index where all rows are there."""
     if not hasattr(records, "columns"):
         return rows
-    shown: Any = to_native(rows, records)
-    if hasattr(records, "index") and hasattr(shown, "set_axis") and len(records) == len(shown):
-        return shown.set_axis(records.index, axis=0)
-    return shown
+    native: Any = to_native(rows, records)
+    if hasattr(records, "index") and hasattr(native, "set_axis") and len(records) == len(native):
+        return native.set_axis(records.index, axis=0)
+    return native
 
 
-def _features(made: Any, place: int) -> dict[str, Reals]:
+def _features(release: Any, place: int) -> dict[str, Reals]:
     """What each label of a column means to a learner."""
-    problem, shown = made.prepared.problem, made.outcome.recoding(made.prepared.problem)
+    problem, recoding = release.prepared.problem, release.outcome.recoding(release.prepared.problem)
     hierarchy, numbers = problem.hierarchies[place], problem.number(place)
-    words = Words.of(shown, place)
-    cover = covered(hierarchy, numbers, words, problem.cells.keys[place], shown.keys[place])
+    words = Words.of(recoding, place)
+    cover = covered(hierarchy, numbers, words, problem.cells.keys[place], recoding.keys[place])
     whole = np.full((1, cover.shape[1]), 1.0 / max(cover.shape[1], 1))
     every = np.concatenate([cover, whole])
     meaning = ends_read(every, numbers) if numbers is not None else every @ values_read(hierarchy, None, "tree")

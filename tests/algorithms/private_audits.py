@@ -20,7 +20,7 @@ from sfumato.algorithms import diffgen, private_table
 from sfumato.algorithms.diffgen import noisy_specializer
 from sfumato.algorithms.diffgen.specialization import score
 from sfumato.algorithms.marginals.choices import dependences, errors
-from sfumato.algorithms.marginals.choices import told as rows_told
+from sfumato.algorithms.marginals.choices import majority_scores as rows_told
 from sfumato.algorithms.private_table import NoisyTable, PrivateTable
 from sfumato.attacks.noise_audit import NoiseAudit, audit_noise
 from sfumato.core.randomness import Chance

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.algorithms.marginals import Marginals, choices
-from sfumato.algorithms.marginals.choices import dependence, told
+from sfumato.algorithms.marginals.choices import dependence, majority_scores
 from sfumato.algorithms.marginals.levels import binned, levels_of
 from sfumato.algorithms.marginals.noisy_marginals import published
 from sfumato.algorithms.marginals.tree_model import MOST, fitted, rows_of
@@ -184,7 +184,7 @@ def test_told_is_its_definition_and_moves_by_no_more_than_the_heaviest_class(row
         table = np.zeros((3, 4, 2), np.int64)
         for row in given:
             table[row] += 1
-        return told([table], table.sum(axis=1), np.array(weights), [price])
+        return majority_scores([table], table.sum(axis=1), np.array(weights), [price])
 
     def said(cells):
         return sum(

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from sfumato.core.run_context import beside
+from sfumato.core.run_context import run_in_thread
 
 
 def test_an_interrupt_ends_the_wait_and_errors_come_through():
@@ -25,9 +25,9 @@ def test_an_interrupt_ends_the_wait_and_errors_come_through():
     try:
         threading.Thread(target=asking).start()
         with pytest.raises(KeyboardInterrupt):
-            beside(waiting)
+            run_in_thread(waiting)
     finally:
         signal.signal(signal.SIGINT, before)
         over.set()
     with pytest.raises(ZeroDivisionError):
-        beside(lambda: 1 // 0)
+        run_in_thread(lambda: 1 // 0)

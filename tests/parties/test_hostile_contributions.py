@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sfumato.core.errors import DataError, SessionError, SfumatoError
-from sfumato.parties.common_people import told
+from sfumato.parties.common_people import exchange_json
 from sfumato.parties.conversation import Exchange, Talk
 from sfumato.parties.protocols import trusted
 from sfumato.parties.simulation import ThreadConversation, in_threads
@@ -51,9 +51,9 @@ class Hostile:
         self.seat, self.meter, self.max_records = inner.seat, inner.meter, inner.max_records
 
     def run(self, talk: Talk[Any]) -> Any:
-        if talk.gi_code.co_name == "told":  # type: ignore[attr-defined]
+        if talk.gi_code.co_name == "exchange_json":  # type: ignore[attr-defined]
             own = talk.gi_frame.f_locals  # type: ignore[attr-defined]
-            talk = told(own["peer"], self.say(own["content"]))
+            talk = exchange_json(own["peer"], self.say(own["content"]))
         answer: Any = None
         while True:
             try:

@@ -13,7 +13,7 @@ from sfumato.counts.frequent_itemsets import frequent_itemsets, least_rows
 from sfumato.mining.association_rules import association_rules, transactions_of
 from sfumato.mining.naive_bayes import bayes_counts
 from sfumato.mining.records import read_like
-from sfumato.parties.common_people import told
+from sfumato.parties.common_people import exchange_json
 from sfumato.parties.garbled_circuits import ready_to_compute
 from sfumato.parties.oblivious_transfer import Sending
 from sfumato.parties.protocols import joint_protocol
@@ -170,12 +170,12 @@ def test_rules_that_cannot_be_are_refused(change, said):
 
 
 def test_a_message_that_is_no_json_ends_the_session():
-    talk = told(1, [1])
+    talk = exchange_json(1, [1])
     next(talk)
     talk.send({1: (2).to_bytes(8, "big")})
     with pytest.raises(SessionError, match="no JSON"):
         talk.send({1: b"{]"})
-    talk = told(1, [1])
+    talk = exchange_json(1, [1])
     next(talk)
     with pytest.raises(SessionError, match="at most"):
         talk.send({1: (2**40).to_bytes(8, "big")})

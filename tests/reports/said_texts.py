@@ -1,4 +1,4 @@
-"""Every text that pages can say: what stands in calls of ``said`` and ``t``, and in the tables that these look into."""
+"""Every text of pages: in calls of ``translated`` and ``t``, and in the tables that these look into."""
 
 from __future__ import annotations
 
@@ -70,9 +70,14 @@ def _consts(node: nodes.Node) -> Iterator[str]:
 
 
 def module_texts(tree: ast.Module) -> Iterator[str]:
-    """The texts that a module hands to ``said``: as they stand, or by a name that is bound to them in the module."""
+    """The texts that a module hands to ``translated``, as literals or by a name that the module binds to them."""
     for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "said" and call.args:
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id == "translated"
+            and call.args
+        ):
             yield from _texts(call.args[0], tree)
 
 

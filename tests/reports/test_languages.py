@@ -19,7 +19,19 @@ from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods import kind_stated
 from sfumato.pipeline.release import public_page, report_of
 from sfumato.reports import language
-from sfumato.reports.language import apart, count, figured, number, odds, retold, said, share, speaking, texts, told
+from sfumato.reports.language import (
+    apart,
+    count,
+    figured,
+    finished_texts,
+    number,
+    odds,
+    retold,
+    share,
+    speaking,
+    texts,
+    translated,
+)
 from sfumato.reports.pages import environment
 from sfumato.reports.plots import tick
 from tests.golden.releases.comparing import BUNDLES
@@ -43,7 +55,7 @@ def test_every_text_is_there_and_nothing_else(name: str):
 
 def _sections(name: str) -> Iterator[tuple[str, str]]:
     yield from texts(name).items()
-    yield from language._texts(name, told=True).items()
+    yield from language._texts(name, is_finished=True).items()
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -60,7 +72,7 @@ def test_a_finished_text_is_one_that_the_sources_tell(name: str):
     """Each piece between places stands in a string of the sources, so a text that none of them writes is noticed."""
     written = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py"))
     joined = re.sub(r"\"\s*\n\s*f?\"", "", written).replace("_", " ")
-    pieces = {one for english in language._texts(name, told=True) for one in PLACES.split(english)}
+    pieces = {one for english in language._texts(name, is_finished=True) for one in PLACES.split(english)}
     assert sorted(one for one in pieces if one.strip(" ()',.;:-0123456789") not in joined) == sorted(PUT_TOGETHER)
 
 
@@ -99,8 +111,8 @@ def test_finished_texts_are_retold_with_their_values():
 
 def test_a_language_ends_where_it_began():
     with speaking("de"):
-        assert said("yes") == "ja"
-    assert said("yes") == "yes"
+        assert translated("yes") == "ja"
+    assert translated("yes") == "yes"
 
 
 class _Bracketed(dict[str, str]):
@@ -186,9 +198,9 @@ KNOWN = {"sfumato", "ln", "in", "or"}
 
 @pytest.fixture
 def bracketed(monkeypatch: pytest.MonkeyPatch) -> None:
-    patterns = tuple((pattern, f"⟦{other}⟧") for pattern, other in told("de"))
+    patterns = tuple((pattern, f"⟦{other}⟧") for pattern, other in finished_texts("de"))
     monkeypatch.setattr(language, "texts", lambda _: _Bracketed())
-    monkeypatch.setattr(language, "told", lambda _: patterns)
+    monkeypatch.setattr(language, "finished_texts", lambda _: patterns)
 
 
 def _public(folder: Path, speech: str) -> str:

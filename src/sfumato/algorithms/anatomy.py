@@ -66,9 +66,9 @@ def group_size(problem: Problem, column: str | None, name: str) -> int:
     if size is not None:
         return size
     most = _most_different(problem, column)
-    found = f"{column!r} has {most} different values" if column else f"there are {most} rows"
+    reason = f"{column!r} has {most} different values" if column else f"there are {most} rows"
     wanted = " and ".join(described(model) for model in problem.models)
-    raise Infeasible(f"{wanted}: no group of rows with different values is large enough; {found}")
+    raise Infeasible(f"{wanted}: no group of rows with different values is large enough; {reason}")
 
 
 def _most_different(problem: Problem, column: str | None) -> int:

@@ -48,8 +48,8 @@ class Moments:
     @classmethod
     def of(cls, rows: Points) -> Self:
         """The moments of some records."""
-        found = np.asarray(rows, np.float64)
-        return cls(count=np.array(len(found)), sums=found.sum(axis=0), products=found.T @ found)
+        records = np.asarray(rows, np.float64)
+        return cls(count=np.array(len(records)), sums=records.sum(axis=0), products=records.T @ records)
 
     @classmethod
     def by_group(cls, rows: Points, groups: Ids, count: int) -> Self:
@@ -114,13 +114,13 @@ class Moments:
         once, each by itself.
         """
         count = np.asarray(self.count)
-        one = count // 2 if first is None else np.full_like(count, first)
-        if not ((one > 0) & (one < count)).all():
-            raise ParameterError(f"first must lie between 1 and {int(count.min()) - 1}, not {int(one.flat[0])}")
+        n_first = count // 2 if first is None else np.full_like(count, first)
+        if not ((n_first > 0) & (n_first < count)).all():
+            raise ParameterError(f"first must lie between 1 and {int(count.min()) - 1}, not {int(n_first.flat[0])}")
         values, vectors = self.axes()
         reach, along, mean = np.sqrt(12 * values[..., -1:]), vectors[..., -1], self.mean
         parts = []
-        for many, other, side in ((one, count - one, -1), (count - one, one, 1)):
+        for many, other, side in ((n_first, count - n_first, -1), (count - n_first, n_first, 1)):
             moved = mean + side * reach * (other / (2 * count))[..., None] * along
             spread = values.copy()
             spread[..., -1] *= (many / count) ** 2
@@ -149,13 +149,13 @@ def drawn_rows(moments: Moments, each: Ids, variance: float, draw: np.random.Gen
     values, vectors = moments.axes()
     reach, mean = np.sqrt(3 * variance * values), moments.mean
     groups, width = np.repeat(np.arange(len(each)), each), mean.shape[1]
-    found = np.empty((len(groups), width))
+    records = np.empty((len(groups), width))
     step = max(_AT_ONCE // max(width * width, 1), 1)
     for start in range(0, len(groups), step):
         of = groups[start : start + step]
         along = draw.uniform(-1.0, 1.0, (len(of), width)) * reach[of]
-        found[start : start + step] = mean[of] + np.einsum("nij,nj->ni", vectors[of], along)
-    return found
+        records[start : start + step] = mean[of] + np.einsum("nij,nj->ni", vectors[of], along)
+    return records
 
 
 def stepped(numbers: NDArray[np.float64], decimals: int | None, draw: np.random.Generator) -> NDArray[np.float64]:
@@ -224,8 +224,8 @@ def sized_means(points: Points, k: int) -> tuple[Ids, int]:
 
 def longest(points: Points) -> Points:
     """The direction along which points vary most; its largest part is positive."""
-    found = Moments.of(points).axes()[1][:, -1]
-    return np.asarray(found if found[np.argmax(np.abs(found))] > 0 else -found)
+    direction = Moments.of(points).axes()[1][:, -1]
+    return np.asarray(direction if direction[np.argmax(np.abs(direction))] > 0 else -direction)
 
 
 def nearest(points: Points, centres: Points) -> Ids:
@@ -258,25 +258,25 @@ def _enough(points: Points, groups: Ids, centres: Points, k: int) -> Ids:
         for group in np.unique(into):
             members[group] = np.concatenate([members[group], moved[into == group]])
             sizes[group] = len(members[group])
-    found = np.zeros(len(points), np.int64)
+    group_of = np.zeros(len(points), np.int64)
     for index, group in enumerate(np.flatnonzero(there)):
-        found[members[group]] = index
-    return found
+        group_of[members[group]] = index
+    return group_of
 
 
 def _halved(points: Points, groups: Ids, k: int) -> tuple[Ids, int]:
     """Halve groups of 2k records and more, again and again."""
     waiting = [np.flatnonzero(groups == group) for group in range(int(groups.max(initial=0)) + 1)]
-    found, count = np.zeros(len(points), np.int64), 0
+    group_of, count = np.zeros(len(points), np.int64), 0
     while waiting:
         rows = waiting.pop()
         if len(rows) < 2 * k:
-            found[rows] = count
+            group_of[rows] = count
             count += 1
             continue
         order = rows[np.argsort(points[rows] @ longest(points[rows]), kind="stable")]
         waiting += [order[len(order) // 2 :], order[: len(order) // 2]]
-    return found, count
+    return group_of, count
 
 
 # Condensation: what is published of groups of at least k records is drawn from their means and covariances.
@@ -331,8 +331,8 @@ class Condensed(Brief):
     def spreads(self) -> Points:
         """The standard deviation of every column in every group, in its own unit; what rounding leaves is none."""
         values, vectors = self.moments.axes()
-        found = np.sqrt(np.einsum("gij,gj->gi", vectors**2, values))
-        return np.asarray(np.where(found > _NONE, found, 0.0) * self.scale)
+        deviations = np.sqrt(np.einsum("gij,gj->gi", vectors**2, values))
+        return np.asarray(np.where(deviations > _NONE, deviations, 0.0) * self.scale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -404,11 +404,11 @@ class Condense:
         groups, count = np.zeros(len(points), np.int64), 0
         find = mdav if self.groups == "mdav" else sized_means
         done = 0
-        for one in range(len(problem.labels)):
-            inside = np.flatnonzero(problem.classes == one)
+        for class_index in range(len(problem.labels)):
+            inside = np.flatnonzero(problem.classes == class_index)
             for rows in halved(points, inside, max(self.block, 3 * self.k)):
-                found, many = find(points[rows], self.k)
-                groups[rows] = found + count
+                ids, many = find(points[rows], self.k)
+                groups[rows] = ids + count
                 count, done = count + many, done + len(rows)
                 work.advance("search", done, len(points) + 1)
         return groups, count

@@ -57,8 +57,8 @@ class Suppression:
             left = np.flatnonzero(~hidden)
             if not len(left):
                 return False, hidden
-            shown = classes.take(~hidden) if len(left) < classes.count else classes
-            failing = self.failing(shown, models)
+            visible = classes.take(~hidden) if len(left) < classes.count else classes
+            failing = self.failing(visible, models)
             hidden[left[failing]] = True
             if spent + classes.weight(hidden) > self.problem.limit:
                 return False, hidden
@@ -67,12 +67,12 @@ class Suppression:
             if self.plain:
                 models = tuple(m for m in models if not m.kept_by_removal)
 
-    def failing(self, shown: Classes, models: tuple[Model, ...]) -> NDArray[np.int64]:
+    def failing(self, visible: Classes, models: tuple[Model, ...]) -> NDArray[np.int64]:
         """Every class that some model refuses; stops early when that is already too much."""
         failing = np.zeros(0, np.int64)
         for model in models:
-            failing = np.union1d(failing, judge(model, shown, self.problem.reading).failing)
-            if shown.weight(failing) > self.problem.limit:
+            failing = np.union1d(failing, judge(model, visible, self.problem.reading).failing)
+            if visible.weight(failing) > self.problem.limit:
                 break
         return failing
 
@@ -149,8 +149,8 @@ def described(model: Model) -> str:
     """A model with its parameters, as a person would say it."""
     while hasattr(model, "model"):  # the model that people, or a column that is known too, are judged by
         model = model.model
-    found: dict[str, Any] = {one.name: getattr(model, one.name) for one in fields(cast("Any", model))}
-    return titled(model.name, found)
+    parameters: dict[str, Any] = {field.name: getattr(model, field.name) for field in fields(cast("Any", model))}
+    return titled(model.name, parameters)
 
 
 def _nearest(problem: Problem, model: Model) -> str:
@@ -177,11 +177,11 @@ def mended(problem: Problem, name: str, search: Callable[[Problem], Outcome]) ->
     if not broken:
         return search(problem)
     try:
-        found = search(problem)
+        outcome = search(problem)
     except Infeasible:
-        found = None
-    if found is not None and as_read(problem, found):
-        return found
+        outcome = None
+    if outcome is not None and as_read(problem, outcome):
+        return outcome
     try:
         return search(replace(problem, models=tuple(steady(model, problem.cells) for model in problem.models)))
     except Infeasible as error:
@@ -192,9 +192,9 @@ def mended(problem: Problem, name: str, search: Callable[[Problem], Outcome]) ->
         ) from error
 
 
-def as_read(problem: Problem, found: Outcome) -> bool:
+def as_read(problem: Problem, outcome: Outcome) -> bool:
     """Whether the classes that a reader sees meet every model."""
-    view = found.recoding(problem).view(problem, found.suppressed)
+    view = outcome.recoding(problem).view(problem, outcome.suppressed)
     classes = view.classes
     if view.suppressed.any():
         starred = problem.suppressed == "star" and not problem.exempt

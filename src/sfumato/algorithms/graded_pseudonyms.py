@@ -35,6 +35,6 @@ class GradedPseudonyms:
         if not table.rows:
             raise DataError(f"{table.source} has no rows")
         return {
-            name: translated(table.require(name, where=table.source), one.shown, table.missing, table.source)
-            for name, one in secret.columns.items()
+            name: translated(table.require(name, where=table.source), column.shown, table.missing, table.source)
+            for name, column in secret.columns.items()
         }

@@ -146,8 +146,8 @@ def recoded_by_column(problem: Problem, groups: Sequence[Ids], counts: Sequence[
 
     So a label covers the rows that show it, and its ruler need not say how many.
     """
-    made = drawn_by_column(problem, groups, counts, output)
-    return replace(made, rulers=tuple(replace(ruler, covered=None) for ruler in made.rulers))
+    recoding = drawn_by_column(problem, groups, counts, output)
+    return replace(recoding, rulers=tuple(replace(ruler, covered=None) for ruler in recoding.rulers))
 
 
 def drawn_by_column(problem: Problem, groups: Sequence[Ids], counts: Sequence[int], output: Output) -> Recoded:
@@ -172,15 +172,15 @@ def _together(problem: Problem, parts: Sequence[_Labels]) -> Recoded:
 
 def lowest(hierarchy: Hierarchy, codes: Codes, groups: Ids, count: int) -> NDArray[np.int64]:
     """For each group, the lowest level at which all its values have one label."""
-    found = np.full(count, hierarchy.height, np.int64)
+    lowest_levels = np.full(count, hierarchy.height, np.int64)
     for number in range(hierarchy.height - 1, -1, -1):
         labels = hierarchy.levels[number].parent[codes]
         some = np.zeros(count, np.int32)
         some[groups] = labels
         mixed = np.zeros(count, np.bool_)
         mixed[groups[labels != some[groups]]] = True
-        found[~mixed & (found == number + 1)] = number
-    return found
+        lowest_levels[~mixed & (lowest_levels == number + 1)] = number
+    return lowest_levels
 
 
 def climbed(hierarchy: Hierarchy, size: float) -> float:
@@ -215,11 +215,11 @@ class _Labels:
             self.sizes.append(size)
             self.steps.append(step)
             self.covered.append(covered)
-        found = self.index[name]
-        self.sizes[found] = max(self.sizes[found], size)
-        self.steps[found] = max(self.steps[found], step)
-        self.covered[found] = max(self.covered[found], covered)
-        return found
+        number = self.index[name]
+        self.sizes[number] = max(self.sizes[number], size)
+        self.steps[number] = max(self.steps[number], step)
+        self.covered[number] = max(self.covered[number], covered)
+        return number
 
     def share(self, name: str, size: float, covered: float) -> int:
         """The number of a label that is no hierarchy value: it lies as high as its share of the domain says."""
@@ -262,18 +262,18 @@ def _part(problem: Problem, column: int, groups: Ids, count: int, output: Output
 def _levels(problem: Problem, column: int, level: NDArray[np.int64]) -> _Labels:
     """Hierarchy values; equal words of two levels are kept apart."""
     hierarchy, codes = problem.hierarchies[column], problem.cells.keys[column]
-    made = _Labels(problem, column)
+    labels = _Labels(problem, column)
     for number, here in enumerate(hierarchy.levels):
         cells = np.flatnonzero(level == number)
         table = np.zeros(len(here.labels), np.int32)
-        covered = np.bincount(here.parent, weights=made.rows, minlength=len(here.labels))
+        covered = np.bincount(here.parent, weights=labels.rows, minlength=len(here.labels))
         for code in np.unique(here.parent[codes[cells]]):
             name, size = here.labels[code], float(here.sizes[code])
-            if name in made.index and made.sizes[made.index[name]] != size:
+            if name in labels.index and labels.sizes[labels.index[name]] != size:
                 name = f"{name} (level {number})"
-            table[code] = made.place(name, size, float(number), float(covered[code]))
-        made.places[cells] = table[here.parent[codes[cells]]]
-    return made
+            table[code] = labels.place(name, size, float(number), float(covered[code]))
+        labels.places[cells] = table[here.parent[codes[cells]]]
+    return labels
 
 
 def _ranges(problem: Problem, column: int, groups: Ids, count: int, means: Reals | None = None) -> _Labels:
@@ -282,14 +282,14 @@ def _ranges(problem: Problem, column: int, groups: Ids, count: int, means: Reals
     assert numbers is not None
     form: Form = "boxes" if means is None else "means"
     names = hierarchy.levels[0].labels
-    made = _Labels(problem, column, form)
+    labels = _Labels(problem, column, form)
     order = np.argsort(numbers, kind="stable").astype(np.int32)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     low, high = np.full(count, len(order)), np.full(count, -1)
     np.minimum.at(low, groups, rank[codes])
     np.maximum.at(high, groups, rank[codes])
-    widths, below = spans(hierarchy, numbers), np.append(0.0, made.rows[order].cumsum())
+    widths, below = spans(hierarchy, numbers), np.append(0.0, labels.rows[order].cumsum())
     absent = np.full(count, 0)
     if hierarchy.missing is not None:
         absent = total(groups, (codes == hierarchy.missing).astype(np.int64), count)
@@ -300,15 +300,15 @@ def _ranges(problem: Problem, column: int, groups: Ids, count: int, means: Reals
     for kind, group in enumerate(representatives(alike, kinds)):
         first, last = int(order[low[group]]), int(order[high[group]])
         if mixed[group]:
-            table[kind] = made.top()
+            table[kind] = labels.top()
         elif first == last:
-            table[kind] = made.value(first)
+            table[kind] = labels.value(first)
         else:
             covered = float(below[high[group] + 1] - below[low[group]])
             name = f"[{names[first]} - {names[last]}]" if means is None else f"{means[group]:.6g}"
-            table[kind] = made.share(name, widths(first, last), covered)
-    made.places = table[alike[groups]]
-    return made
+            table[kind] = labels.share(name, widths(first, last), covered)
+    labels.places = table[alike[groups]]
+    return labels
 
 
 def _alike(low: Ids, high: Ids, mixed: NDArray[np.bool_]) -> tuple[Ids, int]:
@@ -320,7 +320,7 @@ def _alike(low: Ids, high: Ids, mixed: NDArray[np.bool_]) -> tuple[Ids, int]:
 def _sets(problem: Problem, column: int, groups: Ids, count: int) -> _Labels:
     """The set of a group's values; the hierarchy's own word where there is one for just this set."""
     hierarchy, codes = problem.hierarchies[column], problem.cells.keys[column]
-    made, sets = _Labels(problem, column, "boxes"), SetLabels(hierarchy)
+    labels, sets = _Labels(problem, column, "boxes"), SetLabels(hierarchy)
     values = len(hierarchy.levels[0].labels)
     ids, pairs = distinct((groups.astype(np.int32), codes), (max(count, 1), values), len(codes))
     place = representatives(ids, pairs)
@@ -328,33 +328,33 @@ def _sets(problem: Problem, column: int, groups: Ids, count: int) -> _Labels:
     table = np.zeros(count, np.int32)
     for group, part in enumerate(np.split(held, np.searchsorted(owners, np.arange(1, count)))):
         label = sets.of(part.tolist())
-        table[group] = made.share(label.name, label.size, float(made.rows[label.covers].sum()))
-    made.places = table[groups]
-    return made
+        table[group] = labels.share(label.name, label.size, float(labels.rows[label.covers].sum()))
+    labels.places = table[groups]
+    return labels
 
 
 def _distributions(problem: Problem, column: int, groups: Ids, count: int) -> _Labels:
     """How many rows of a group have each value; the label is as large as that many values, or as their range."""
     hierarchy, codes, numbers = problem.hierarchies[column], problem.cells.keys[column], problem.number(column)
-    made = _Labels(problem, column, "distributions")
+    labels = _Labels(problem, column, "distributions")
     names = hierarchy.levels[0].labels
     ids, pairs = distinct((groups.astype(np.int32), codes), (max(count, 1), len(names)), len(codes))
     place, rows = representatives(ids, pairs), total(ids, problem.cells.sizes, pairs)
     cuts = np.searchsorted(groups[place], np.arange(1, count))
     sets, table = SetLabels(hierarchy), np.zeros(count, np.int32)
     for group, (part, many) in enumerate(zip(np.split(codes[place], cuts), np.split(rows, cuts), strict=True)):
-        told = written_distribution({names[code]: int(n) for code, n in zip(part, many, strict=True)})
+        counts_text = written_distribution({names[code]: int(n) for code, n in zip(part, many, strict=True)})
         if len(part) == 1:
-            table[group] = made.value(int(part[0]))
+            table[group] = labels.value(int(part[0]))
         elif hierarchy.missing in part:
-            table[group] = made.top()
-        elif len(told) > MAX_LABEL:
+            table[group] = labels.top()
+        elif len(counts_text) > MAX_LABEL:
             label = sets.common(part.tolist())
-            table[group] = made.share(label.name, label.size, float(made.rows[label.covers].sum()))
+            table[group] = labels.share(label.name, label.size, float(labels.rows[label.covers].sum()))
         else:
-            table[group] = made.share(told, _extent(hierarchy, numbers, part), float(made.rows[part].sum()))
-    made.places = table[groups]
-    return made
+            table[group] = labels.share(counts_text, _extent(hierarchy, numbers, part), float(labels.rows[part].sum()))
+    labels.places = table[groups]
+    return labels
 
 
 def _extent(hierarchy: Hierarchy, numbers: Reals | None, part: Codes) -> float:

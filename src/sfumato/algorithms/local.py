@@ -62,7 +62,7 @@ class Local:
     def __call__(self, problem: Problem, work: Work) -> Outcome:
         """Place rows until none is left."""
         refuse_models(problem, "local", mended=True)
-        return mended(problem, "local", lambda asked: self._placed(asked, work))
+        return mended(problem, "local", lambda subproblem: self._placed(subproblem, work))
 
     def _placed(self, problem: Problem, work: Work) -> Outcome:
         refuse_unreachable(problem)
@@ -71,8 +71,8 @@ class Local:
         rounds = ascend(groups, costs_of(problem), work) if self.method == "nodes" else _again(groups, work)
         groups.settle()
         _cut_rest(groups, work)
-        found = finished(groups, {"groups": groups.count, self.method: rounds})
-        return _better(found, problem, work, self.method)
+        outcome = finished(groups, {"groups": groups.count, self.method: rounds})
+        return _better(outcome, problem, work, self.method)
 
 
 def finished(groups: Groups, effort: dict[str, int | float | str]) -> Outcome:
@@ -80,11 +80,11 @@ def finished(groups: Groups, effort: dict[str, int | float | str]) -> Outcome:
     problem, suppressed = groups.problem, groups.of < 0
     if suppressed.all() or problem.cells.weight(suppressed) > problem.limit:
         raise Infeasible(why_nothing_fits(problem))
-    made = recoded(problem, np.where(suppressed, groups.count, groups.of), groups.count + int(suppressed.any()))
-    return Outcome.of(problem, made, suppressed, effort)
+    recoding = recoded(problem, np.where(suppressed, groups.count, groups.of), groups.count + int(suppressed.any()))
+    return Outcome.of(problem, recoding, suppressed, effort)
 
 
-def _better(found: Outcome, problem: Problem, work: Work, method: Method) -> Outcome:
+def _better(outcome: Outcome, problem: Problem, work: Work, method: Method) -> Outcome:
     """What was found, or the plain optimum or Mondrian's cuts where these lose less.
 
     Mondrian is made to its end whatever the time, so a search that was cut short never loses more.
@@ -94,14 +94,14 @@ def _better(found: Outcome, problem: Problem, work: Work, method: Method) -> Out
         others.append(("optimum", lambda: _search(problem)(problem, work)))
     if method == "nodes" or work.cut:
         others.append(("cuts", lambda: mondrian(replace(problem, limit=0), work.untimed())))
-    best = found
+    best = outcome
     for name, search in others:
         try:
             other = search()
         except Infeasible:
             continue
         if other.loss < best.loss:
-            best = replace(other, effort={**found.effort, **other.effort, "taken": name})
+            best = replace(other, effort={**outcome.effort, **other.effort, "taken": name})
     return best
 
 
@@ -117,13 +117,13 @@ def _again(groups: Groups, work: Work) -> int:
         work.spend(len(groups.left) * len(groups.problem.hierarchies))
         rest = replace(groups.problem, cells=groups.pool, limit=groups.pool.rows, suppressed="remove", exempt=False)
         try:
-            found = search(rest, work)
+            outcome = search(rest, work)
         except Infeasible:
             break
-        ids, count = groups.at(found.levels or ())
+        ids, count = groups.at(outcome.levels or ())
         rounds += 1
         before = len(groups.left)
-        groups.place(groups.fitting(np.where(found.suppressed, -1, ids), count), count)
+        groups.place(groups.fitting(np.where(outcome.suppressed, -1, ids), count), count)
         if len(groups.left) == before:
             break
     return rounds
@@ -135,11 +135,11 @@ def _cut_rest(groups: Groups, work: Work) -> None:
         return
     rest = replace(groups.problem, cells=groups.pool, limit=0)
     try:
-        found = mondrian(rest, work.untimed())
+        outcome = mondrian(rest, work.untimed())
     except Infeasible:  # its groups would fail where they read alike; all together they pass
         groups.place(np.zeros(len(groups.left), np.int64), 1)
         return
-    view = found.recoding(rest)
+    view = outcome.recoding(rest)
     _, ids = np.unique(view.keys, axis=1, return_inverse=True)
     groups.place(ids.reshape(-1).astype(np.int64), int(ids.max()) + 1)
 
@@ -182,12 +182,12 @@ class CellSuppression:
         """Recode, and bring back what was set aside."""
         refuse_models(problem, "cell-suppression")
         room = max(problem.limit, rows_within(self.aside, problem.cells.rows))
-        found = _BASES[self.base](replace(problem, limit=room, suppressed="remove"), work)
-        levels = found.levels or ()
+        outcome = _BASES[self.base](replace(problem, limit=room, suppressed="remove"), work)
+        levels = outcome.levels or ()
         groups = Groups(problem)
         problem = groups.problem
         ids, count = groups.at(levels)
-        groups.place(groups.fitting(np.where(found.suppressed, -1, ids), count), count)
+        groups.place(groups.fitting(np.where(outcome.suppressed, -1, ids), count), count)
         aside = int(groups.pool.rows)
         either = replace(problem, hierarchies=_either(problem, levels))
         back = Groups(either)
@@ -196,7 +196,7 @@ class CellSuppression:
         if len(back.left) and back.rest_passes():
             back.place(np.zeros(len(back.left), np.int64), 1)
         back.settle()
-        return _outcome(problem, back, levels, {**found.effort, "base": self.base, "rows_set_aside": aside})
+        return _outcome(problem, back, levels, {**outcome.effort, "base": self.base, "rows_set_aside": aside})
 
 
 def _either(problem: Problem, levels: Levels) -> tuple[Hierarchy, ...]:
@@ -211,15 +211,15 @@ def _outcome(problem: Problem, groups: Groups, levels: Levels, effort: dict[str,
     suppressed = groups.of < 0
     if suppressed.all() or problem.cells.weight(suppressed) > problem.limit:
         raise Infeasible(why_nothing_fits(problem))
-    shown = np.array(levels, np.int64)[:, None] + np.zeros(groups.of.shape, np.int64)
+    cell_levels = np.array(levels, np.int64)[:, None] + np.zeros(groups.of.shape, np.int64)
     for column, hierarchy in enumerate(problem.hierarchies):
         codes = hierarchy.levels[levels[column]].parent[problem.cells.keys[column]]
         first, last = np.full(groups.count, len(codes)), np.full(groups.count, -1)
         np.minimum.at(first, groups.of[~suppressed], codes[~suppressed])
         np.maximum.at(last, groups.of[~suppressed], codes[~suppressed])
         mixed = (first != last)[groups.of] & ~suppressed
-        shown[column, mixed] = hierarchy.height
-    return Outcome.of(problem, levelled(problem, shown), suppressed, effort)
+        cell_levels[column, mixed] = hierarchy.height
+    return Outcome.of(problem, levelled(problem, cell_levels), suppressed, effort)
 
 
 # Local recoding: different rows with the same value may get labels of different levels.

@@ -180,11 +180,11 @@ class Carving:
         left = np.bincount(self.codes[self.groups.left], minlength=len(self.shares))
         kept = closest(held, self.shares, self.model.t if self.model else 0.0, left)
         kept[kept.sum(axis=1) < self.least] = 0
-        found = np.full(len(ids), -1, np.int64)
+        group_of = np.full(len(ids), -1, np.int64)
         some = np.flatnonzero(kept.any(axis=1)[entry // len(self.shares)])
         chosen = inside[some[_place_among(entry[some]) < kept.reshape(-1)[entry[some]]]]
-        found[chosen] = ids[chosen]
-        return found
+        group_of[chosen] = ids[chosen]
+        return group_of
 
 
 def _place_among(entry: Ids) -> Ids:
@@ -209,11 +209,11 @@ def closest(held: Counts, shares: NDArray[np.float64], t: float, left: Counts) -
         enough = np.minimum(held, shares * middle[:, None]).sum(axis=1) >= (1 - t) * middle
         low, high = np.where(enough, middle, low), np.where(enough, high, middle)
     whole = np.minimum(held, shares * rows[:, None]).sum(axis=1) >= (1 - t) * rows - 1e-9
-    found = np.where(whole[:, None], held, _filled(held, shares, np.floor(low), left))
-    size = np.maximum(found.sum(axis=1, keepdims=True), 1)
-    far = np.maximum(found / size - shares, 0).sum(axis=1) > t + 1e-12
-    found[far] = 0
-    return found
+    parts = np.where(whole[:, None], held, _filled(held, shares, np.floor(low), left))
+    size = np.maximum(parts.sum(axis=1, keepdims=True), 1)
+    far = np.maximum(parts / size - shares, 0).sum(axis=1) > t + 1e-12
+    parts[far] = 0
+    return parts
 
 
 def _filled(held: Counts, shares: NDArray[np.float64], wanted: NDArray[np.float64], left: Counts) -> Counts:
@@ -264,47 +264,47 @@ class Barren:
         """Whether a node is barren; then much that lies around it is ruled out too."""
         if self._known.size and self._known[node]:
             return True
-        told = self._told(node)
-        if not self._small(told):
+        hashes = self._told(node)
+        if not self._small(hashes):
             return False
         if self._known.size:
-            self._raise(list(node), told)
+            self._raise(list(node), hashes)
         return True
 
     def _told(self, node: Levels) -> Hashes:
         """The sum of each cell that is left."""
         keys = self.groups.pool.keys
-        told = np.zeros(keys.shape[1], np.uint64)
+        hashes = np.zeros(keys.shape[1], np.uint64)
         for numbers, codes, level in zip(self._numbers, keys, node, strict=True):
-            told += numbers[level][codes]
-        return told
+            hashes += numbers[level][codes]
+        return hashes
 
-    def _raise(self, node: list[int], told: Hashes) -> None:
+    def _raise(self, node: list[int], hashes: Hashes) -> None:
         """Go up by each column in turn as far as the node stays barren, and rule out what lies below."""
         keys = self.groups.pool.keys
         for column in self._order:
             low, high = node[column], self._heights[column]
-            others = told - self._numbers[column][low][keys[column]]
+            others = hashes - self._numbers[column][low][keys[column]]
             while low < high:
                 middle = (low + high + 1) // 2
                 if self._small(others + self._numbers[column][middle][keys[column]]):
                     low = middle
                 else:
                     high = middle - 1
-            told = others + self._numbers[column][low][keys[column]]
+            hashes = others + self._numbers[column][low][keys[column]]
             node[column] = low
         self._known[tuple(slice(level + 1) for level in node)] = True
 
-    def _small(self, told: Hashes) -> bool:
+    def _small(self, hashes: Hashes) -> bool:
         """Whether no class has enough rows; those that could are sought by a part of their sums first."""
         sizes = self.groups.pool.sizes
-        bits = max(len(told), 2).bit_length() + 2
-        parts = (told >> np.uint64(64 - bits)).astype(np.int64)
+        bits = max(len(hashes), 2).bit_length() + 2
+        parts = (hashes >> np.uint64(64 - bits)).astype(np.int64)
         enough = np.bincount(parts, weights=sizes, minlength=1 << bits) >= self.groups.least
         if not enough.any():
             return True
         large = enough[parts]
-        _, ids = np.unique(told[large], return_inverse=True)
+        _, ids = np.unique(hashes[large], return_inverse=True)
         return bool(np.bincount(ids, weights=sizes[large]).max() < self.groups.least)
 
 
@@ -318,9 +318,9 @@ def _lifted(parent: NDArray[np.int32], labels: int, draw: np.random.Generator) -
 
 def costs_of(problem: Problem) -> list[Reals]:
     """Per column and level, what a node costs; by the loss metric where the problem's own does not add up columns."""
-    found = problem.floors()
-    if found is not None:
-        return found
+    floors = problem.floors()
+    if floors is not None:
+        return floors
     counts = [
         total(codes.astype(np.int64), problem.cells.sizes, len(hierarchy.levels[0].labels))
         for codes, hierarchy in zip(problem.cells.keys, problem.hierarchies, strict=True)

@@ -57,13 +57,13 @@ class Microaggregation:
         groups = np.zeros(len(points), np.int64)
         count = 0
         for rows in halved(points, np.arange(len(points)), max(self.block, 3 * k)):
-            found, many = mdav(points[rows], k)
-            groups[rows] = found + count
+            ids, many = mdav(points[rows], k)
+            groups[rows] = ids + count
             count += many
             work.advance("group", int(rows[-1]) + 1, len(points) + 1)
         groups, count = _joined(problem, points, groups, count)
-        made = recoded(problem, groups, count, self.output)
-        return Outcome.of(problem, made, np.zeros(len(points), np.bool_), {"groups": count})
+        recoding = recoded(problem, groups, count, self.output)
+        return Outcome.of(problem, recoding, np.zeros(len(points), np.bool_), {"groups": count})
 
 
 def standardized(problem: Problem) -> Points:
@@ -76,14 +76,14 @@ def standardized(problem: Problem) -> Points:
                 f"columns.{name}: microaggregation needs quasi-identifiers that are numbers; use mondrian, "
                 'which can show means too (output = "means")'
             )
-        found = numbers[problem.cells.keys[place]]
-        if np.isnan(found).any():
+        values = numbers[problem.cells.keys[place]]
+        if np.isnan(values).any():
             raise PlanError(
-                f"columns.{name}: {int(np.isnan(found).sum())} rows have no number, and microaggregation needs one "
+                f"columns.{name}: {int(np.isnan(values).sum())} rows have no number, and microaggregation needs one "
                 'in every row; set [input] on_missing = "drop", or use mondrian'
             )
-        spread = float(found.std())
-        columns.append((found - found.mean()) / (spread or 1.0))
+        spread = float(values.std())
+        columns.append((values - values.mean()) / (spread or 1.0))
     return np.array(columns).T
 
 

@@ -169,13 +169,13 @@ class Mondrian:
 
     def __call__(self, problem: Problem, work: Work) -> Outcome:
         """The groups under their labels."""
-        return mended(problem, "mondrian", lambda asked: self._cut(asked, work))
+        return mended(problem, "mondrian", lambda subproblem: self._cut(subproblem, work))
 
     def _cut(self, problem: Problem, work: Work) -> Outcome:
-        found = self.groups(problem, work)
-        made = recoded(problem, found.ids, found.count, self.output)
-        effort = work.told({"groups": found.count, "rounds": found.rounds, "cuts_taken_back": found.refused})
-        return Outcome.of(problem, made, np.zeros(problem.cells.count, np.bool_), effort)
+        groups = self.groups(problem, work)
+        recoding = recoded(problem, groups.ids, groups.count, self.output)
+        effort = work.told({"groups": groups.count, "rounds": groups.rounds, "cuts_taken_back": groups.refused})
+        return Outcome.of(problem, recoding, np.zeros(problem.cells.count, np.bool_), effort)
 
     def groups(self, problem: Problem, work: Work) -> Groups:
         """The groups before they get labels."""
@@ -219,9 +219,9 @@ def _by_values(problem: Problem) -> Ids:
 
     So the order in which the rows stand in the table does not matter: rows that are still equal are alike in all.
     """
-    asked = (name for model in problem.models for name in model.columns)
+    model_columns = (name for model in problem.models for name in model.columns)
     keys = []
-    for name in dict.fromkeys([*asked, *problem.cells.tallies]):
+    for name in dict.fromkeys([*model_columns, *problem.cells.tallies]):
         tally = problem.cells.tally(name)
         codes = np.zeros(problem.cells.count, np.int64)
         codes[tally.owners] = tally.codes

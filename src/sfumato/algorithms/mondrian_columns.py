@@ -51,16 +51,16 @@ class Columns:
 def columns(problem: Problem, yardstick: Yardstick) -> Columns:
     """The columns of a problem, priced."""
     deepest = max((hierarchy.height for hierarchy in problem.hierarchies), default=0)
-    made = [_column(problem, c, yardstick, deepest) for c in range(len(problem.hierarchies))]
-    first = np.cumsum([0, *(len(one.place) for one in made)])
+    parts = [_column(problem, c, yardstick, deepest) for c in range(len(problem.hierarchies))]
+    first = np.cumsum([0, *(len(part.place) for part in parts)])
     return Columns(
-        keys=np.concatenate([one.keys + start for one, start in zip(made, first[:-1], strict=True)], dtype=np.int32),
+        keys=np.concatenate([part.keys + start for part, start in zip(parts, first[:-1], strict=True)], dtype=np.int32),
         labels=np.concatenate(
-            [one.labels + start for one, start in zip(made, first[:-1], strict=True)], axis=1, dtype=np.int32
+            [part.labels + start for part, start in zip(parts, first[:-1], strict=True)], axis=1, dtype=np.int32
         ),
-        prices=np.concatenate([one.prices for one in made], axis=1),
-        place=np.concatenate([one.place for one in made]),
-        kinds=tuple(kind for one in made for kind in one.kinds),
+        prices=np.concatenate([part.prices for part in parts], axis=1),
+        place=np.concatenate([part.place for part in parts]),
+        kinds=tuple(kind for part in parts for kind in part.kinds),
         firsts=first[:-1],
         spans=np.diff(first),
     )
@@ -206,22 +206,26 @@ class Values:
     """Which of the cells are in these groups; empty likewise."""
 
 
-def values_of(made: Columns, held: Held, column: int, *, ordered: bool, single: bool, cells: bool) -> Values:
+def values_of(columns: Columns, held: Held, column: int, *, ordered: bool, single: bool, cells: bool) -> Values:
     """The values of a column; groups with one value are left out unless ``single``."""
-    first, span = made.firsts[column], made.spans[column]
-    keys = made.keys[column][held.cells] + (held.at * span - first)
-    found, numbers, rows = _counted(keys, held.sizes, len(held.whole) * span, numbers=cells)
-    group = found // span
+    first, span = columns.firsts[column], columns.spans[column]
+    keys = columns.keys[column][held.cells] + (held.at * span - first)
+    distinct_keys, numbers, rows = _counted(keys, held.sizes, len(held.whole) * span, numbers=cells)
+    group = distinct_keys // span
     many = np.bincount(group, minlength=len(held.whole))
     kept = many > (0 if single else 1)
     inside, within = kept[group], kept[held.at] if cells else kept[:0]
-    at, codes, rows = (np.cumsum(kept) - 1)[group[inside]], (found - (group * span - first))[inside], rows[inside]
+    at, codes, rows = (
+        (np.cumsum(kept) - 1)[group[inside]],
+        (distinct_keys - (group * span - first))[inside],
+        rows[inside],
+    )
     of_cells = (np.cumsum(inside) - 1)[numbers[within]] if cells else numbers
     lengths = many[kept]
     ends = np.cumsum(lengths)
     parted = np.ones(len(at), np.bool_)
     if not ordered and len(at):
-        child = _children(made, at, codes, rows, ends - lengths, span, first)
+        child = _children(columns, at, codes, rows, ends - lengths, span, first)
         order = np.argsort(child, kind="stable")
         codes, rows, child = codes[order], rows[order], child[order]
         parted[:-1] = child[1:] != child[:-1]
@@ -242,28 +246,28 @@ def _counted(keys: Ids, sizes: Ids, space: int, *, numbers: bool = True) -> tupl
     """The distinct keys in ascending order, the place of each key among them if asked for, and the rows of each."""
     if space <= 8 * len(keys) + _ROOM:
         rows = np.bincount(keys, sizes, space)
-        found = np.flatnonzero(rows > 0)
+        distinct_keys = np.flatnonzero(rows > 0)
         if not numbers:
-            return found, keys[:0], rows[found].astype(np.int64)
+            return distinct_keys, keys[:0], rows[distinct_keys].astype(np.int64)
         number = np.empty(space, np.int64)
-        number[found] = np.arange(len(found))
-        return found, number[keys], rows[found].astype(np.int64)
-    found, place = np.unique(keys, return_inverse=True)
-    return found, place.reshape(-1), total(place.reshape(-1), sizes, len(found))
+        number[distinct_keys] = np.arange(len(distinct_keys))
+        return distinct_keys, number[keys], rows[distinct_keys].astype(np.int64)
+    distinct_keys, place = np.unique(keys, return_inverse=True)
+    return distinct_keys, place.reshape(-1), total(place.reshape(-1), sizes, len(distinct_keys))
 
 
-def _children(made: Columns, at: Ids, codes: Ids, rows: Ids, starts: Ids, span: int, first: int) -> Ids:
+def _children(columns: Columns, at: Ids, codes: Ids, rows: Ids, starts: Ids, span: int, first: int) -> Ids:
     """For each value, the rank of the child of its group's lowest common label; frequent children first.
 
     Groups keep their order.
     """
     levels = np.zeros(len(starts), np.int64)
-    for labels in made.labels:
+    for labels in columns.labels:
         own = labels[codes]
         levels += np.logical_or.reduceat(own != own[starts][at], starts)
-    child: Codes = made.labels[np.maximum(levels - 1, 0)[at], codes]
-    found, numbers, had = _counted(at * span + (child - first), rows, len(starts) * span)
-    order = np.lexsort([found, -had, found // span])
+    child: Codes = columns.labels[np.maximum(levels - 1, 0)[at], codes]
+    distinct_keys, numbers, had = _counted(at * span + (child - first), rows, len(starts) * span)
+    order = np.lexsort([distinct_keys, -had, distinct_keys // span])
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return rank[numbers]
@@ -289,37 +293,37 @@ class Costs:
     back: Reals
 
 
-def priced(made: Columns, column: int, values: Values) -> Costs:
+def priced(columns: Columns, column: int, values: Values) -> Costs:
     """The costs of a column."""
     anchors = values.starts[values.at]
     mirrored = (len(values.groups) - 1 - values.at)[::-1]
     lasts = len(values.codes) - values.ends[values.at][::-1]
     codes = values.codes[::-1]
     return Costs(
-        _prices_along(made, column, values.at, values.codes, anchors),
-        _prices_along(made, column, mirrored, codes, lasts)[::-1],
+        _prices_along(columns, column, values.at, values.codes, anchors),
+        _prices_along(columns, column, mirrored, codes, lasts)[::-1],
     )
 
 
-def _prices_along(made: Columns, column: int, at: Ids, codes: Ids, anchors: Ids) -> Reals:
+def _prices_along(columns: Columns, column: int, at: Ids, codes: Ids, anchors: Ids) -> Reals:
     """What the values from the first of each group, its anchor, up to each cost together."""
-    kind = made.kinds[column]
+    kind = columns.kinds[column]
     if kind == "levels":
         level = np.zeros(len(codes), np.int64)
-        for labels in made.labels:
+        for labels in columns.labels:
             own = labels[codes]
             level += own != own[anchors]
-        apart = at * (len(made.labels) + 1)
-        return np.asarray(made.prices[np.maximum.accumulate(level + apart) - apart, codes])
+        apart = at * (len(columns.labels) + 1)
+        return np.asarray(columns.prices[np.maximum.accumulate(level + apart) - apart, codes])
     if kind == "range":
-        apart = at * made.labels.shape[1]
-        high = made.place[np.maximum.accumulate(codes + apart) - apart]
-        low = made.place[np.minimum.accumulate(codes - apart) + apart]
+        apart = at * columns.labels.shape[1]
+        high = columns.place[np.maximum.accumulate(codes + apart) - apart]
+        low = columns.place[np.minimum.accumulate(codes - apart) + apart]
         return np.asarray(np.minimum(high - low, 1.0))
     steps = np.arange(len(codes)) - anchors
-    alone = np.cumsum(made.place[codes] > 1.0)
-    alone = alone - (alone - (made.place[codes] > 1.0))[anchors]
-    each = made.place[codes].min()
+    alone = np.cumsum(columns.place[codes] > 1.0)
+    alone = alone - (alone - (columns.place[codes] > 1.0))[anchors]
+    each = columns.place[codes].min()
     return np.where(steps == 0, 0.0, np.where(alone > 0, 1.0, np.minimum(steps * each, 1.0)))
 
 
@@ -336,7 +340,7 @@ def informed(values: Values, classes: Reals, whole: Ids) -> tuple[Reals, Reals]:
     upto -= (upto - classes)[values.starts][values.at]
     every = upto[values.ends - 1][values.at]
     before = values.upto - values.rows
-    told = []
+    gains = []
     for inside in range(2):
         share = (
             np.minimum(np.maximum((rows.astype(np.int64) + 1) // 2 - before, 0) / values.rows, 1.0) if inside else 1.0
@@ -346,5 +350,5 @@ def informed(values: Values, classes: Reals, whole: Ids) -> tuple[Reals, Reals]:
         for k in range(classes.shape[1]):
             left = upto[:, k] - classes[:, k] + share * classes[:, k]
             known = known + bits(left) + bits(every[:, k] - left) - bits(every[:, k])
-        told.append(np.asarray(np.maximum(known / rows, 0.0)))
-    return told[0], told[1]
+        gains.append(np.asarray(np.maximum(known / rows, 0.0)))
+    return gains[0], gains[1]

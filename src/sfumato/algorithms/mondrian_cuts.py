@@ -160,8 +160,8 @@ class _Found:
 class Knife:
     """Cuts groups of cells by a rule."""
 
-    def __init__(self, made: Columns, sizes: Ids, rule: Rule, target: Tally | None = None) -> None:
-        self._made, self._sizes, self._rule, self._target = made, sizes.astype(np.int64), rule, target
+    def __init__(self, columns: Columns, sizes: Ids, rule: Rule, target: Tally | None = None) -> None:
+        self._made, self._sizes, self._rule, self._target = columns, sizes.astype(np.int64), rule, target
 
     def __call__(self, order: Ids, out: Ids, groups: Slices, *, weighed: bool = False) -> None:
         """Give every group its next cut, and write its cells to ``out`` with the first side first.
@@ -174,16 +174,16 @@ class Knife:
         if not len(able):
             return
         held = every if len(able) == len(every.whole) else self._held(order, groups, able)
-        found = self._search(held, groups.tried[able], groups.numbers[able])
-        groups.tried[able], groups.numbers[able] = found.keys, found.numbers
-        groups.loss[able] = found.prices * held.whole
-        column = np.where(found.numbers < 0, -1, found.numbers // self._stride)
+        cuts = self._search(held, groups.tried[able], groups.numbers[able])
+        groups.tried[able], groups.numbers[able] = cuts.keys, cuts.numbers
+        groups.loss[able] = cuts.prices * held.whole
+        column = np.where(cuts.numbers < 0, -1, cuts.numbers // self._stride)
         for c in np.unique(column[column >= 0]).tolist():
             chosen = np.flatnonzero(column == c)
             here = able[chosen]
             part = self._held(order, groups, here)
             values = self._values(part, c, cells=True)
-            groups.ends[2, here] = _divide(part, values, found.numbers[chosen] % self._stride, out)
+            groups.ends[2, here] = _divide(part, values, cuts.numbers[chosen] % self._stride, out)
 
     @property
     def _stride(self) -> int:
@@ -201,23 +201,23 @@ class Knife:
     def _search(self, held: Held, tried: Reals, numbers: Ids) -> _Found:
         """The best cut of every group after the one that was tried; among equal ones that of the first column."""
         groups, target = len(held.whole), self._target
-        found = _Found(np.full(groups, np.inf), np.full(groups, -1, np.int64), np.zeros(groups))
+        cuts = _Found(np.full(groups, np.inf), np.full(groups, -1, np.int64), np.zeros(groups))
         for c in range(len(self._made.keys)):
             values = self._values(held, c, cells=target is not None)
             if not len(values.groups):
                 continue
             costs = priced(self._made, c, values)
-            told = informed(values, by_class(target, held, values), held.whole) if target is not None else None
-            found.prices[values.groups] += costs.front[values.ends - 1]
-            key, place = _best(self._rule, held, values, costs, told, tried, numbers - c * self._stride)
-            better = key < found.keys[values.groups]
-            found.keys[values.groups[better]] = key[better]
-            found.numbers[values.groups[better]] = c * self._stride + place[better]
-        return found
+            gains = informed(values, by_class(target, held, values), held.whole) if target is not None else None
+            cuts.prices[values.groups] += costs.front[values.ends - 1]
+            key, place = _best(self._rule, held, values, costs, gains, tried, numbers - c * self._stride)
+            better = key < cuts.keys[values.groups]
+            cuts.keys[values.groups[better]] = key[better]
+            cuts.numbers[values.groups[better]] = c * self._stride + place[better]
+        return cuts
 
 
 def _best(
-    rule: Rule, held: Held, values: Values, costs: Costs, told: tuple[Reals, Reals] | None, tried: Reals, here: Ids
+    rule: Rule, held: Held, values: Values, costs: Costs, gains: tuple[Reals, Reals] | None, tried: Reals, here: Ids
 ) -> tuple[Reals, Ids]:
     """The best cut of a column in each of its groups: key and number, those that were tried left out."""
     whole = held.whole[values.groups][values.at]
@@ -237,7 +237,7 @@ def _best(
         key = 1.0 + np.abs(2 * cut[at] - whole[at])
         early = compete[at]
         top = at[early]
-        worth = _worth(rule, values, costs, told, top, cut[top] / whole[top], inside)
+        worth = _worth(rule, values, costs, gains, top, cut[top] / whole[top], inside)
         key[early] = np.rint(-worth * _CUT_PRECISION) / _CUT_PRECISION
         number = 2 * (at - values.starts[values.at[at]]) + inside
         group = values.groups[values.at[at]]
@@ -250,7 +250,7 @@ def _best(
 
 
 def _worth(
-    rule: Rule, values: Values, costs: Costs, told: tuple[Reals, Reals] | None, at: Ids, share: Reals, inside: int
+    rule: Rule, values: Values, costs: Costs, gains: tuple[Reals, Reals] | None, at: Ids, share: Reals, inside: int
 ) -> Reals:
     """How good cuts are; for the metric, the price won and the hope of more, for what the cut uses up."""
     price = costs.front[values.ends[values.at[at]] - 1]
@@ -260,9 +260,9 @@ def _worth(
         spent = -bits(share) - bits(1.0 - share)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.maximum(won + _HOPE * price, 0.0) / np.sqrt(np.sqrt(spent)))
-    if rule.choose == "width" or told is None:
+    if rule.choose == "width" or gains is None:
         return np.asarray(price)
-    return np.asarray(told[inside][at] + 1e-9 * price)
+    return np.asarray(gains[inside][at] + 1e-9 * price)
 
 
 def _preferred(rule: Rule, values: Values, whole: Ids) -> Ids:
@@ -358,7 +358,7 @@ def tried_out(knife: Knife, order: Ids, moved: Ids, groups: Slices, small: Marks
     best = _least_loss(knife, np.concatenate(written), trials)
     every = np.arange(chosen.count)
     moved[places] = np.array(written)[np.repeat(best, lengths), np.arange(len(places))]
-    middles, numbers = np.array([one.ends[2] for one in trials]), np.array([one.numbers for one in trials])
+    middles, numbers = np.array([trial.ends[2] for trial in trials]), np.array([trial.numbers for trial in trials])
     groups.ends[2, small] = chosen.ends[0] + middles[best, every] - trials[0].ends[0]
     groups.numbers[small] = numbers[best, every]
     groups.tried[small] = np.where(best == 0, chosen.tried, -np.inf)

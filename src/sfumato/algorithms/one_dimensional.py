@@ -77,11 +77,11 @@ def _transposed(axes: Points, bits: int) -> Points:
 
 def _interleaved(axes: Points, bits: int) -> NDArray[np.int64]:
     """One number from the bits of all axes, the highest bits first."""
-    found = np.zeros(axes.shape[1], np.int64)
+    numbers = np.zeros(axes.shape[1], np.int64)
     for bit in range(bits - 1, -1, -1):
         for axis in axes:
-            found = (found << 1) | ((axis >> bit) & 1)
-    return found
+            numbers = (numbers << 1) | ((axis >> bit) & 1)
+    return numbers
 
 
 def idistance(points: Points, references: int = 16) -> NDArray[np.float64]:
@@ -97,8 +97,8 @@ def idistance(points: Points, references: int = 16) -> NDArray[np.float64]:
     nearest, best = np.zeros(points.shape[1], np.int64), np.full(points.shape[1], np.inf)
     for number in range(references):
         chosen = int(np.argmax(away if number == 0 else best))
-        found = _apart(scaled, scaled[:, chosen])
-        nearest, best = np.where(found < best, number, nearest), np.minimum(found, best)
+        distances = _apart(scaled, scaled[:, chosen])
+        nearest, best = np.where(distances < best, number, nearest), np.minimum(distances, best)
         if best.max() == 0:
             break
     return np.asarray(nearest * (float(len(points)) + 1.0) + best)
@@ -244,9 +244,9 @@ class OneDimensional:
         """Group the rows along the line."""
         refuse_unreachable(replace(problem, limit=0))
         groups, count = self._groups(problem, work)
-        made = recoded(problem, groups, count, self.output)
+        recoding = recoded(problem, groups, count, self.output)
         effort = {"groups": count, "smallest_group": int(np.bincount(groups).min()), "curve": self.curve}
-        return Outcome.of(problem, made, np.zeros(problem.cells.count, np.bool_), effort)
+        return Outcome.of(problem, recoding, np.zeros(problem.cells.count, np.bool_), effort)
 
     def _groups(self, problem: Problem, work: Work) -> tuple[Ids, int]:
         """Groups of different values where such groups meet the models, else runs of neighbours."""

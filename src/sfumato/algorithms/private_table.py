@@ -152,11 +152,11 @@ def waits(number: int, rate: Fraction) -> Counts:
     A discrete Laplace draw of scale 1/rate that is not negative has exactly this law. It is added to zeros: no record
     is read, so it costs nothing.
     """
-    found: list[Counts] = []
-    while not any(len(one) for one in found):
+    batches: list[Counts] = []
+    while not any(len(batch) for batch in batches):
         drawn = noisy_counts(np.zeros(2 * number, np.int64), epsilon=rate, what="waiting times").values
-        found.append(drawn[drawn >= 0])
-    return np.concatenate(found)
+        batches.append(drawn[drawn >= 0])
+    return np.concatenate(batches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

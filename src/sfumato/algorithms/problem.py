@@ -212,15 +212,15 @@ class Outcome(Brief):
     def of(
         cls,
         problem: Problem,
-        made: Recoded,
+        recoding: Recoded,
         suppressed: NDArray[np.bool_],
         effort: Mapping[str, int | float | str],
         *,
         proven: bool = False,
     ) -> Outcome:
         """A label per cell, with what the problem's metric says about it."""
-        loss = problem.metric.loss(made.view(problem, suppressed)).value
-        return cls(levels=None, recoded=made, suppressed=suppressed, loss=loss, proven=proven, effort=effort)
+        loss = problem.metric.loss(recoding.view(problem, suppressed)).value
+        return cls(levels=None, recoded=recoding, suppressed=suppressed, loss=loss, proven=proven, effort=effort)
 
     def recoding(self, problem: Problem) -> Recoded:
         """The label of every cell."""

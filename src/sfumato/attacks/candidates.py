@@ -53,18 +53,18 @@ def different(subject: Subject, column: str | None) -> int:
 
 def too_many(subject: Subject, column: str | None) -> str:
     """Why no single value of a column is bet on; empty if it can be."""
-    found = different(subject, column)
-    if found <= MOST_VALUES:
+    n_values = different(subject, column)
+    if n_values <= MOST_VALUES:
         return ""
-    return f"{column!r} has {found:,} different values; single ones are bet on where there are at most {MOST_VALUES}"
+    return f"{column!r} has {n_values:,} different values; single ones are bet on where there are at most {MOST_VALUES}"
 
 
-def shown(subject: Subject, column: str) -> Shown:
+def published_values(subject: Subject, column: str) -> Shown:
     """What a release shows about a sensitive column."""
     if subject.groups is None or subject.group is None:
         counts, values = subject.sensitive_counts(column)
         return Shown(counts=counts, values=values, unit=subject.classes[2])
-    name = next(one for one in subject.groups.columns if one != subject.group)
+    name = next(name for name in subject.groups.columns if name != subject.group)
     if name != column:
         raise ParameterError(f"column must be {name!r}, which is published apart, not {column!r}")
     listed = subject.groups[subject.group].cast(pl.String)
@@ -78,11 +78,11 @@ def shown(subject: Subject, column: str) -> Shown:
     return Shown(counts=counts, values=values, unit=unit)
 
 
-def likely(subject: Subject, found: Shown, people: pl.DataFrame) -> Reals:
+def likely(subject: Subject, published: Shown, people: pl.DataFrame) -> Reals:
     """For each person the share of each value among the rows that fit them; nothing but zeros where none fits."""
     if subject.groups is None:
-        return pooled(subject, found.counts.astype(np.float64), people)
-    return pooled(subject, by_label(subject, found.unit, found.shares), people)
+        return pooled(subject, published.counts.astype(np.float64), people)
+    return pooled(subject, by_label(subject, published.unit, published.shares), people)
 
 
 def pooled(subject: Subject, by_class: Reals, people: pl.DataFrame) -> Reals:
@@ -125,11 +125,11 @@ def homes(subject: Subject, people: pl.DataFrame) -> Ints:
     for column, name in enumerate(subject.quasi):
         widths += np.log(np.maximum(subject.coverage[name].covers.sum(axis=1), 1))[labels[column]]
     order = np.lexsort((widths[place], person))
-    found = np.full(people.height, -1, np.int64)
+    class_of = np.full(people.height, -1, np.int64)
     first = np.ones(len(order), np.bool_)
     first[1:] = person[order][1:] != person[order][:-1]
-    found[person[order][first]] = place[order][first]
-    return found
+    class_of[person[order][first]] = place[order][first]
+    return class_of
 
 
 def right(scores: Reals, truth: Ints) -> Reals:

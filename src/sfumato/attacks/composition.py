@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from sfumato.attacks.candidates import Reals, Shown, codes_of, likely, right, shown
+from sfumato.attacks.candidates import Reals, Shown, codes_of, likely, published_values, right
 from sfumato.attacks.finding import Finding, Limit, Rate
 from sfumato.attacks.guarantees import allowed
 from sfumato.attacks.subject import Subject
@@ -64,12 +64,12 @@ class Composition:
         if reason := self.fits(first, second):
             raise ParameterError(f"second must fit the first release: {reason}")
         column = self.column or first.sensitive[0]
-        one, other = shown(first, column), shown(second, column)
+        published, other = published_values(first, column), published_values(second, column)
         everybody = first.people if people is None else people
         chosen = everybody[np.sort(chance.generator().permutation(everybody.height)[: self.trials])]
-        apart = likely(first, one, chosen), _aligned(likely(second, other, chosen), other, one)
-        both = _together(*apart, one)
-        truth = codes_of(chosen, column, one.values)
+        apart = likely(first, published, chosen), _aligned(likely(second, other, chosen), other, published)
+        both = _together(*apart, published)
+        truth = codes_of(chosen, column, published.values)
         alone = [right(shares, truth).sum() for shares in apart]
         sure = (both > 0).sum(axis=1) == 1
         return Finding(
@@ -79,10 +79,10 @@ class Composition:
             does=f"name their {column} by laying the releases over each other",
             rate=Rate(hits=float(right(both, truth).sum()), trials=len(truth), failed=int((both.sum(1) == 0).sum())),
             naive=Rate(hits=float(max(alone, default=0.0)), trials=len(truth)),
-            control=self._control(first, second, one, other, chance),
+            control=self._control(first, second, published, other, chance),
             limit=limit,
             worst=float(both.max()) if both.size else None,
-            figures=allowed(first.promises, column, len(one.values))
+            figures=allowed(first.promises, column, len(published.values))
             | {
                 "one_value_left": float(sure.mean()) if len(truth) else 0.0,
                 "values_left": float((both > 0).sum(axis=1).mean()) if len(truth) else 0.0,
@@ -92,23 +92,25 @@ class Composition:
             note="the naive guesser reads the better one of the two releases",
         )
 
-    def _control(self, first: Subject, second: Subject, one: Shown, other: Shown, chance: Chance) -> Rate | None:
+    def _control(self, first: Subject, second: Subject, published: Shown, other: Shown, chance: Chance) -> Rate | None:
         if first.control is None or not first.control.height:
             return None
         people = first.some(self.trials, chance, control=True)
-        both = _together(likely(first, one, people), _aligned(likely(second, other, people), other, one), one)
-        truth = codes_of(people, self.column or first.sensitive[0], one.values)
+        both = _together(
+            likely(first, published, people), _aligned(likely(second, other, people), other, published), published
+        )
+        truth = codes_of(people, self.column or first.sensitive[0], published.values)
         return Rate(hits=float(right(both, truth).sum()), trials=len(truth), failed=int((both.sum(1) == 0).sum()))
 
 
-def _together(first: Reals, second: Reals, found: Shown) -> Reals:
+def _together(first: Reals, second: Reals, published: Shown) -> Reals:
     """What both releases make likely; nothing but zeros where no value is in both."""
-    product = first * second / np.maximum(found.overall, 1e-12)
+    product = first * second / np.maximum(published.overall, 1e-12)
     return np.asarray(product / np.maximum(product.sum(axis=1, keepdims=True), 1e-300))
 
 
-def _aligned(shares: Reals, found: Shown, like: Shown) -> Reals:
+def _aligned(shares: Reals, published: Shown, like: Shown) -> Reals:
     """The shares of one release in the order of another one's values."""
-    place = {value: at for at, value in enumerate(found.values)}
+    place = {value: at for at, value in enumerate(published.values)}
     columns = [shares[:, place[value]] if value in place else np.zeros(len(shares)) for value in like.values]
     return np.stack(columns, axis=1) if columns else shares[:, :0]

@@ -43,18 +43,18 @@ class Learned:
 
 
 def learn(
-    found: Shown, features: Ints, unit: Ints, widths: tuple[int, ...], *, rounds: int, smoothing: float
+    published: Shown, features: Ints, unit: Ints, widths: tuple[int, ...], *, rounds: int, smoothing: float
 ) -> Learned:
     """Begin with the shares of each group, then learn and assign in turn.
 
     Cost: for each round one pass over pairs of a row and a value of its group, for each column.
     """
-    pairs = Entries.of(found, unit)
-    weight = found.shares[unit[pairs.row], pairs.value]
-    learned = _counted(pairs, weight, features, widths, len(found.values), smoothing)
+    pairs = Entries.of(published, unit)
+    weight = published.shares[unit[pairs.row], pairs.value]
+    learned = _counted(pairs, weight, features, widths, len(published.values), smoothing)
     for _ in range(rounds):
         weight = assign(learned, pairs, features)
-        learned = _counted(pairs, weight, features, widths, len(found.values), smoothing)
+        learned = _counted(pairs, weight, features, widths, len(published.values), smoothing)
     return learned
 
 
@@ -135,5 +135,5 @@ class DeFinetti:
         """Learn, guess, and count."""
         return guessed(self, subject, chance, limit, self._learned, "by learning from all groups at once")
 
-    def _learned(self, found: Shown, features: Ints, unit: Ints, widths: tuple[int, ...]) -> Learned:
-        return learn(found, features, unit, widths, rounds=self.rounds, smoothing=self.smoothing)
+    def _learned(self, published: Shown, features: Ints, unit: Ints, widths: tuple[int, ...]) -> Learned:
+        return learn(published, features, unit, widths, rounds=self.rounds, smoothing=self.smoothing)

@@ -89,8 +89,8 @@ def _coded(column: pl.Series) -> Ints:
 def _split(classes: Ints, codes: Ints) -> Ints:
     """Number the classes that a further column makes."""
     keys = classes * (int(codes.max()) + 1) + codes
-    _, found = np.unique(keys, return_inverse=True)
-    return np.asarray(found.reshape(-1), np.int64)
+    _, ids = np.unique(keys, return_inverse=True)
+    return np.asarray(ids.reshape(-1), np.int64)
 
 
 def _step(columns: tuple[str, ...], classes: Ints, k: int, loss: Loss | None) -> Step:

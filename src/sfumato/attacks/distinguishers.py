@@ -98,9 +98,9 @@ class Looked:
         """Known values as they speak, others 0."""
         if not len(self.values):
             return np.zeros(len(outputs.keys))
-        found = outputs.keys if self.figure < 0 else outputs.figures[:, self.figure]
-        place = np.minimum(np.searchsorted(self.values, found), len(self.values) - 1)
-        return np.where(self.values[place] == found, self.speaks[place], 0.0)
+        values = outputs.keys if self.figure < 0 else outputs.figures[:, self.figure]
+        place = np.minimum(np.searchsorted(self.values, values), len(self.values) - 1)
+        return np.where(self.values[place] == values, self.speaks[place], 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,17 +118,17 @@ class Together:
 
     def of(self, outputs: Outputs) -> Reals:
         """The sums over all figures."""
-        found = np.zeros(len(outputs.keys))
+        scores = np.zeros(len(outputs.keys))
         for figure, (cuts, speaks) in enumerate(zip(self.cuts, self.speaks, strict=True)):
-            found += speaks[np.searchsorted(cuts, outputs.figures[:, figure], side="right")]
-        return found
+            scores += speaks[np.searchsorted(cuts, outputs.figures[:, figure], side="right")]
+        return scores
 
 
 def encoded(first: Sequence[Any], second: Sequence[Any]) -> Outputs:
     """Outputs as keys and, where they are arrays of one shape, as figures."""
     both = [*first, *second]
     numbers: dict[Hashable, int] = {}
-    keys = np.array([numbers.setdefault(_key(one), len(numbers)) for one in both], np.int64)
+    keys = np.array([numbers.setdefault(_key(output), len(numbers)) for output in both], np.int64)
     return Outputs(keys=keys, figures=_figures(both), second=np.arange(len(both)) >= len(first))
 
 
@@ -153,9 +153,9 @@ def _apart(outputs: Outputs) -> Reals:
 def _looked(outputs: Outputs, figure: int, name: str) -> Looked:
     """Values that were seen at least twice."""
     values = outputs.keys if figure < 0 else outputs.figures[:, figure]
-    found, place = np.unique(values, return_inverse=True)
-    speaks, often = _speaking(place.reshape(-1), outputs.second, len(found))
-    return Looked(name=name, figure=figure, values=found[often > 1], speaks=speaks[often > 1])
+    distinct_values, place = np.unique(values, return_inverse=True)
+    speaks, often = _speaking(place.reshape(-1), outputs.second, len(distinct_values))
+    return Looked(name=name, figure=figure, values=distinct_values[often > 1], speaks=speaks[often > 1])
 
 
 def _together(outputs: Outputs) -> Together:
@@ -175,23 +175,23 @@ def _speaking(place: NDArray[np.int64], second: Flags, many: int) -> tuple[Reals
     return np.asarray(np.log(counts[1] + HALF) - np.log(counts[0] + HALF)), counts[0] + counts[1]
 
 
-def _key(one: Any) -> Hashable:
-    if isinstance(one, np.ndarray):
-        return ("array", one.shape, one.dtype.str, tuple(one.ravel().tolist()))
-    if isinstance(one, Mapping):
-        return ("table", tuple(sorted((str(name), _key(value)) for name, value in one.items())))
-    if isinstance(one, list | tuple):
-        return tuple(_key(part) for part in one)
-    return one if isinstance(one, Hashable) else repr(one)
+def _key(output: Any) -> Hashable:
+    if isinstance(output, np.ndarray):
+        return ("array", output.shape, output.dtype.str, tuple(output.ravel().tolist()))
+    if isinstance(output, Mapping):
+        return ("table", tuple(sorted((str(name), _key(value)) for name, value in output.items())))
+    if isinstance(output, list | tuple):
+        return tuple(_key(part) for part in output)
+    return output if isinstance(output, Hashable) else repr(output)
 
 
 def _figures(both: Sequence[Any]) -> Reals:
     none = np.zeros((len(both), 0))
     try:
-        arrays = [np.asarray(one) for one in both]
+        arrays = [np.asarray(output) for output in both]
     except ValueError:
         return none
-    if len({one.shape for one in arrays}) > 1 or any(one.dtype.kind not in "biuf" for one in arrays):
+    if len({array.shape for array in arrays}) > 1 or any(array.dtype.kind not in "biuf" for array in arrays):
         return none
     return np.asarray(np.nan_to_num(np.stack(arrays).reshape(len(both), -1).astype(np.float64)))
 
@@ -230,7 +230,7 @@ class Guess:
         inputs = ("first", "second")[:: -1 if self.swapped else 1]
         ends = [(self.high < inf, f">= {self.high:g} is the {inputs[1]} input")]
         ends += [(self.low > -inf, f"<= {self.low:g} the {inputs[0]} input")]
-        return f"{self.statistic.name} " + ", ".join(said for told, said in ends if told)
+        return f"{self.statistic.name} " + ", ".join(phrase for is_bounded, phrase in ends if is_bounded)
 
     def bound(self, outputs: Outputs, missed: float, delta: float = 0.0) -> tuple[float, float, float]:
         """A lower bound on epsilon, the least share of right guesses, and the highest of wrong ones.
@@ -259,9 +259,9 @@ def best_guess(
     sides = np.sort(value[~second]), np.sort(value[second])
     high = np.append(cuts, inf)[:, None]
     low = np.append(-inf, cuts)[None, :]
-    above = [len(one) - np.searchsorted(one, high) for one in sides]
-    below = [np.searchsorted(one, low, side="right") for one in sides]
-    found: tuple[float, Guess] = (-inf, Guess(statistic=statistic))
+    above = [len(side) - np.searchsorted(side, high) for side in sides]
+    below = [np.searchsorted(side, low, side="right") for side in sides]
+    best: tuple[float, Guess] = (-inf, Guess(statistic=statistic))
     for swapped in (False, True):
         first, last = (1, 0) if swapped else (0, 1)
         right, wrong = above[last] + below[first], above[first] + below[last]
@@ -269,18 +269,18 @@ def best_guess(
         bounds = np.log(np.maximum(shares[0] - delta, 1e-12)) - np.log(shares[1])
         bounds = np.where(low < high, bounds, -inf)
         at = np.unravel_index(int(bounds.argmax()), bounds.shape)
-        if bounds[at] > found[0]:
+        if bounds[at] > best[0]:
             ends = {"high": float(high[at[0], 0]), "low": float(low[0, at[1]])}
-            found = (float(bounds[at]), Guess(statistic=statistic, swapped=swapped, **ends))
-    return found
+            best = (float(bounds[at]), Guess(statistic=statistic, swapped=swapped, **ends))
+    return best
 
 
 def _cuts(value: Reals) -> Reals:
     """Thresholds to be tried: where many outputs lie, and over the whole range."""
-    found = np.unique(value)
-    if len(found) <= MOST_CUTS:
-        return found
-    spread = found[np.linspace(0, len(found) - 1, MOST_CUTS // 2).astype(int)]
+    values = np.unique(value)
+    if len(values) <= MOST_CUTS:
+        return values
+    spread = values[np.linspace(0, len(values) - 1, MOST_CUTS // 2).astype(int)]
     dense = np.sort(value)[np.linspace(0, len(value) - 1, MOST_CUTS - MOST_CUTS // 2).astype(int)]
     return np.asarray(np.unique(np.concatenate([spread, dense])))
 

@@ -41,17 +41,19 @@ def _spoiled(cells: pl.Series, numeric: bool, share: float, draws: np.random.Gen
     kind = np.where(draws.random(len(texts)) < share, draws.integers(3, size=len(texts)), -1)
     others = texts.gather(draws.permutation(len(texts)))
     off = numbers(texts) + np.where(draws.integers(2, size=len(texts)) == 1, 1, -1)
-    made = []
-    for text, other, moved, one in zip(texts.to_list(), others.to_list(), off.tolist(), kind.tolist(), strict=True):
-        if one < 0:
-            made.append(text)
-        elif one == 0:
-            made.append("")
+    spoiled_texts = []
+    for text, other, moved, error_kind in zip(
+        texts.to_list(), others.to_list(), off.tolist(), kind.tolist(), strict=True
+    ):
+        if error_kind < 0:
+            spoiled_texts.append(text)
+        elif error_kind == 0:
+            spoiled_texts.append("")
         elif numeric and not np.isnan(moved):
-            made.append(f"{moved:.15g}")
+            spoiled_texts.append(f"{moved:.15g}")
         else:
-            made.append(other if one == 1 else text[1:2] + text[:1] + text[2:])
-    return pl.Series(cells.name, made, dtype=pl.String)
+            spoiled_texts.append(other if error_kind == 1 else text[1:2] + text[:1] + text[2:])
+    return pl.Series(cells.name, spoiled_texts, dtype=pl.String)
 
 
 # How well the lines of a register and the rows of a release agree, and what that says: m and u probabilities.
@@ -86,10 +88,10 @@ class Comparison:
     def of(cls, subject: Subject, register: pl.DataFrame, near: float) -> Comparison:
         """Compare a register with a release in the quasi-identifiers."""
         labels, sizes, _ = subject.classes
-        made = [_column(subject, name, register[name], near) for name in subject.quasi]
+        columns = [_column(subject, name, register[name], near) for name in subject.quasi]
         return cls(
-            tables=tuple(table for table, _ in made),
-            values=np.stack([codes for _, codes in made]),
+            tables=tuple(table for table, _ in columns),
+            values=np.stack([codes for _, codes in columns]),
             labels=labels,
             sizes=sizes,
         )
@@ -111,10 +113,10 @@ class Comparison:
         """The classes that agree with a line in at least one of some columns; all where none is named."""
         if not columns:
             return np.arange(len(self.sizes), dtype=np.int64)
-        found = np.zeros(len(self.sizes), np.bool_)
+        is_agreeing = np.zeros(len(self.sizes), np.bool_)
         for column in columns:
-            found |= (self.tables[column][self.values[column, line]] == AGREE).take(self.labels[column])
-        return np.flatnonzero(found).astype(np.int64)
+            is_agreeing |= (self.tables[column][self.values[column, line]] == AGREE).take(self.labels[column])
+        return np.flatnonzero(is_agreeing).astype(np.int64)
 
     def scores(self, line: int, classes: Ints, weights: Floats) -> Floats:
         """The weights of some classes."""
@@ -138,9 +140,9 @@ class Learned:
     @property
     def weights(self) -> Floats:
         """The logarithm of m/u; 0 where nothing is known."""
-        found = np.log(self.m) - np.log(self.u)
-        found[:, MISSING] = 0.0
-        return np.asarray(found)
+        weights = np.log(self.m) - np.log(self.u)
+        weights[:, MISSING] = 0.0
+        return np.asarray(weights)
 
     def surely(self, ratio: Floats, total: Floats | float, rows: int) -> Floats:
         """The probability that a row of this ratio m/u belongs to a line, from the total over all rows of the line."""
@@ -158,22 +160,22 @@ def learn(comparison: Comparison, lines: Ints, *, rounds: int = 30) -> Learned:
     """
     line, patterns, counts = _counted(comparison, lines)
     columns, rows = len(comparison.tables), int(comparison.sizes.sum())
-    found, place = np.unique(patterns, return_inverse=True)
+    distinct_patterns, place = np.unique(patterns, return_inverse=True)
     place = place.reshape(-1)
     powers = LEVELS ** np.arange(columns - 1, -1, -1)
-    levels = (found[None, :] // powers[:, None]) % LEVELS
-    shown = np.stack([levels == level for level in (DISAGREE, NEAR, AGREE)], axis=2).astype(np.float64)
-    every = _sums(place, counts, len(found))
-    state = Learned(m=_start(columns), u=_shares(shown, every, 0.0), inside=0.9)
+    levels = (distinct_patterns[None, :] // powers[:, None]) % LEVELS
+    indicators = np.stack([levels == level for level in (DISAGREE, NEAR, AGREE)], axis=2).astype(np.float64)
+    every = _sums(place, counts, len(distinct_patterns))
+    state = Learned(m=_start(columns), u=_shares(indicators, every, 0.0), inside=0.9)
     for _ in range(rounds):
         weight = np.take_along_axis(state.weights, levels, axis=1).sum(axis=0)
         ratio = np.exp(np.clip(weight, -500, 500))[place]
         total = _sums(line, ratio * counts, len(lines))
         same = state.surely(ratio, total[line], rows) * counts
-        matched = _sums(place, same, len(found))
+        matched = _sums(place, same, len(distinct_patterns))
         inside = min(max(float(same.sum()) / max(len(lines), 1), 0.01), 0.99)
-        others = _shares(shown, every - matched, 0.0)
-        before, state = state, Learned(m=_agreeing(_shares(shown, matched, 2.0), others), u=others, inside=inside)
+        others = _shares(indicators, every - matched, 0.0)
+        before, state = state, Learned(m=_agreeing(_shares(indicators, matched, 2.0), others), u=others, inside=inside)
         if np.abs(state.m - before.m).max() < 1e-4:
             break
     return state
@@ -188,19 +190,19 @@ def _agreeing(m: Floats, u: Floats) -> Floats:
     low = m[:, AGREE] < least
     rest = np.maximum(1 - m[:, AGREE], 1e-9)
     scale = np.where(low, (1 - least) / rest, 1.0)
-    found = m.copy()
-    found[:, [DISAGREE, NEAR]] *= scale[:, None]
-    found[:, AGREE] = np.where(low, least, m[:, AGREE])
-    return found
+    shares = m.copy()
+    shares[:, [DISAGREE, NEAR]] *= scale[:, None]
+    shares[:, AGREE] = np.where(low, least, m[:, AGREE])
+    return shares
 
 
 def _counted(comparison: Comparison, lines: Ints) -> tuple[Ints, Ints, Floats]:
     """How many rows show each pattern beside each line: the line's number, the pattern, the rows."""
     numbers_of, patterns, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.float64)]
     for index, line in enumerate(lines.tolist()):
-        found, rows = _tally(comparison.patterns(line), comparison.sizes, LEVELS ** len(comparison.tables))
-        numbers_of.append(np.full(len(found), index, np.int64))
-        patterns.append(found)
+        distinct_patterns, rows = _tally(comparison.patterns(line), comparison.sizes, LEVELS ** len(comparison.tables))
+        numbers_of.append(np.full(len(distinct_patterns), index, np.int64))
+        patterns.append(distinct_patterns)
         counts.append(rows)
     return np.concatenate(numbers_of), np.concatenate(patterns), np.concatenate(counts)
 
@@ -208,10 +210,10 @@ def _counted(comparison: Comparison, lines: Ints) -> tuple[Ints, Ints, Floats]:
 def _tally(patterns: Ints, sizes: Ints, different: int) -> tuple[Ints, Floats]:
     if different <= 16 * len(patterns):
         total = np.bincount(patterns, weights=sizes)
-        found = np.flatnonzero(total).astype(np.int64)
-        return found, total[found].astype(np.float64)
-    found, where = np.unique(patterns, return_inverse=True)
-    return found, np.bincount(where.reshape(-1), weights=sizes).astype(np.float64)
+        distinct_patterns = np.flatnonzero(total).astype(np.int64)
+        return distinct_patterns, total[distinct_patterns].astype(np.float64)
+    distinct_patterns, where = np.unique(patterns, return_inverse=True)
+    return distinct_patterns, np.bincount(where.reshape(-1), weights=sizes).astype(np.float64)
 
 
 def _sums(groups: Ints, weights: Floats, count: int) -> Floats:
@@ -222,9 +224,9 @@ def _start(columns: int) -> Floats:
     return np.tile(np.array([0.05, 0.05, 0.9, 1.0]), (columns, 1))
 
 
-def _shares(shown: Floats, counts: Floats, before: float) -> Floats:
+def _shares(indicators: Floats, counts: Floats, before: float) -> Floats:
     """The share of each level among pairs where something is known, as if some had been seen before; never quite 0."""
-    sums = np.einsum("cgl,g->cl", shown, counts) + before * _start(1)[0, :MISSING] + 1e-3
+    sums = np.einsum("cgl,g->cl", indicators, counts) + before * _start(1)[0, :MISSING] + 1e-3
     return np.concatenate([sums / sums.sum(axis=1, keepdims=True), np.ones((len(sums), 1))], axis=1)
 
 
@@ -381,7 +383,7 @@ class FellegiSunter:
         learned = learn(compared, some)
         blocks = self._blocks(subject, compared)
         pairs = [_best(compared, line, blocks, learned, draws) for line in range(compared.lines)]
-        line = np.repeat(np.arange(compared.lines), [len(found) for found, _, _ in pairs])
+        line = np.repeat(np.arange(compared.lines), [len(classes) for classes, _, _ in pairs])
         classes, scores, surely = (np.concatenate(part) for part in zip(*pairs, strict=True))
         enough = (scores > 1e-9) & (surely >= self.surely)
         given, got = _greedy(line[enough], classes[enough], scores[enough], compared, draws)
@@ -429,12 +431,12 @@ def _greedy(
 def _covered(subject: Subject, people: pl.DataFrame, classes: Ints) -> Mask:
     """Whether the class of each person covers what is true of them."""
     labels, _, _ = subject.classes
-    found = np.ones(people.height, np.bool_)
+    is_covered = np.ones(people.height, np.bool_)
     for column, codes in enumerate(subject.coded(people)):
         covers = subject.coverage[subject.quasi[column]].covers
         every = np.concatenate([covers, covers.all(axis=1, keepdims=True)], axis=1)
-        found &= every[labels[column][classes], codes]
-    return found
+        is_covered &= every[labels[column][classes], codes]
+    return is_covered
 
 
 def _same(subject: Subject, register: pl.DataFrame, people: pl.DataFrame) -> Mask:

@@ -51,25 +51,25 @@ class GroupRows:
 
     def products(self) -> Reals:
         """Codes x codes: the products of a group's rows by its size, summed over the groups."""
-        found = np.zeros((self.width, self.width))
+        products = np.zeros((self.width, self.width))
         step = max(_BLOCK // self.width, 1)
         for first in range(0, len(self.groups), step):
             begin, end = np.searchsorted(self.number, [first, first + step])
             here = self.rows[first : first + step, np.newaxis]
             block = np.zeros((len(here), self.width))
             block[self.number[begin:end] - first, self.code[begin:end]] = self.count[begin:end]
-            found += block.T @ (block / here)
-        return found
+            products += block.T @ (block / here)
+        return products
 
     def totals(self, shares: Reals) -> Reals:
         """Codes x values: a group's rows times its shares, summed over the groups."""
         weighed = self.count * shares[self.number].T
-        return np.stack([np.bincount(self.code, one, self.width) for one in weighed], axis=1)
+        return np.stack([np.bincount(self.code, weights, self.width) for weights in weighed], axis=1)
 
     def means(self, chances: Reals) -> Reals:
         """Groups x values: the mean over the rows of each group."""
         weighed = self.count * chances[self.code].T
-        sums = [np.bincount(self.number, one, len(self.groups)) for one in weighed]
+        sums = [np.bincount(self.number, weights, len(self.groups)) for weights in weighed]
         return np.asarray(np.stack(sums, axis=1) / self.rows[:, np.newaxis])
 
 
@@ -112,8 +112,8 @@ class Associations:
     def score(self, features: Ints, row: Ints, value: Ints) -> Reals:
         """How much more likely a value is in a row than in the whole release, as logarithms; 0 for unknown cells."""
         code = together(features, self.columns, self.widths)[row]
-        beside = np.log(np.maximum(self.chances[np.maximum(code, 0), value], LEAST))
-        return np.where(code >= 0, beside - np.log(np.maximum(self.overall[value], LEAST)), 0.0)
+        log_chance = np.log(np.maximum(self.chances[np.maximum(code, 0), value], LEAST))
+        return np.where(code >= 0, log_chance - np.log(np.maximum(self.overall[value], LEAST)), 0.0)
 
     def assign(self, pairs: Entries, features: Ints) -> Reals:
         """For each pair the chance that the row has the value, if the group has it as often as it has."""
@@ -122,16 +122,16 @@ class Associations:
         chance = np.clip(chance, LEAST, MOST)
         many = np.bincount(pairs.slot, minlength=len(pairs.wanted))
         large = (many > EXACT) | (np.abs(pairs.wanted - np.round(pairs.wanted)) > 1e-9)
-        found, rest = np.zeros(len(chance)), large[pairs.slot]
-        found[rest] = balanced(chance[rest], pairs.slot[rest], pairs.wanted)
+        chances, rest = np.zeros(len(chance)), large[pairs.slot]
+        chances[rest] = balanced(chance[rest], pairs.slot[rest], pairs.wanted)
         order = np.argsort(pairs.slot, kind="stable")
         starts, few = np.cumsum(many) - many, np.flatnonzero(~large & (many > 0))
         kinds, kind = np.unique(np.stack([many[few], np.round(pairs.wanted[few])]), axis=1, return_inverse=True)
         for number, (size, total) in enumerate(kinds.T.tolist()):
             slots = few[kind.reshape(-1) == number]
             rows = order[starts[slots][:, None] + np.arange(int(size))]
-            found[rows] = given_total(chance[rows], int(total))
-        return found
+            chances[rows] = given_total(chance[rows], int(total))
+        return chances
 
 
 def given_total(chances: Reals, total: int) -> Reals:
@@ -155,12 +155,12 @@ def given_total(chances: Reals, total: int) -> Reals:
 
 def _sums(odds: Reals, total: int) -> Reals:
     """For the first 0, 1, 2, ... rows of groups: the sum over all choices of 0, 1, ... of them of the odds' product."""
-    found = np.zeros((odds.shape[1] + 1, len(odds), total + 1))
-    found[0, :, 0] = 1
+    sums = np.zeros((odds.shape[1] + 1, len(odds), total + 1))
+    sums[0, :, 0] = 1
     for at in range(odds.shape[1]):
-        found[at + 1] = found[at]
-        found[at + 1, :, 1:] += odds[:, at, None] * found[at, :, :-1]
-    return found
+        sums[at + 1] = sums[at]
+        sums[at + 1, :, 1:] += odds[:, at, None] * sums[at, :, :-1]
+    return sums
 
 
 def balanced(chances: Reals, slot: Ints, wanted: Reals) -> Reals:
@@ -177,15 +177,18 @@ def balanced(chances: Reals, slot: Ints, wanted: Reals) -> Reals:
     return np.asarray(1 / (1 + np.exp(-(logit + ((low + high) / 2)[slot]))))
 
 
-def mined(found: Shown, features: Ints, unit: Ints, widths: tuple[int, ...]) -> Associations:
+def mined(published: Shown, features: Ints, unit: Ints, widths: tuple[int, ...]) -> Associations:
     """The association that tells most, of single columns and of pairs with few combinations; or none that tells."""
     pairs = [pair for pair in combinations(range(len(widths)), 2) if widths[pair[0]] * widths[pair[1]] <= PAIRED]
     every: list[tuple[int, ...]] = [(), *((at,) for at, width in enumerate(widths) if width <= WIDEST), *pairs]
-    return max((_association(found, features, unit, widths, one) for one in every), key=lambda one: one.telling)
+    return max(
+        (_association(published, features, unit, widths, columns) for columns in every),
+        key=lambda association: association.telling,
+    )
 
 
 def _association(
-    found: Shown, features: Ints, unit: Ints, widths: tuple[int, ...], columns: tuple[int, ...]
+    published: Shown, features: Ints, unit: Ints, widths: tuple[int, ...], columns: tuple[int, ...]
 ) -> Associations:
     """Least squares over the groups, each weighted by one over its size, drawn towards the shares of all.
 
@@ -195,22 +198,22 @@ def _association(
     code, width = together(features, columns, sizes), int(np.prod(sizes))
     known = code >= 0
     groups, number = np.unique(unit[known], return_inverse=True)
-    shares = found.shares[groups]
+    shares = published.shares[groups]
     halves = [GroupRows.of(number.reshape(-1), code[known], width, len(groups), half) for half in (0, 1)]
     left = [half.products() for half in halves]
     right = [half.totals(shares[half.groups]) for half in halves]
-    told, every = 0.0, sum(float(half.rows.sum()) for half in halves)
+    gain, every = 0.0, sum(float(half.rows.sum()) for half in halves)
     for half, other in ((0, 1), (1, 0)):
-        mine, chances = halves[half], _solved(left[other], right[other], found.overall)
+        mine, chances = halves[half], _solved(left[other], right[other], published.overall)
         expected = np.maximum(mine.means(chances), LEAST)
-        gained = shares[mine.groups] * np.log(expected / np.maximum(found.overall, LEAST))
-        told += float((mine.rows[:, np.newaxis] * gained).sum())
+        gained = shares[mine.groups] * np.log(expected / np.maximum(published.overall, LEAST))
+        gain += float((mine.rows[:, np.newaxis] * gained).sum())
     return Associations(
         columns=columns,
         widths=sizes,
-        chances=_solved(left[0] + left[1], right[0] + right[1], found.overall),
-        overall=found.overall,
-        telling=told / max(every, 1.0),
+        chances=_solved(left[0] + left[1], right[0] + right[1], published.overall),
+        overall=published.overall,
+        telling=gain / max(every, 1.0),
     )
 
 

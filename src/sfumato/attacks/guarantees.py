@@ -176,12 +176,12 @@ READERS: Mapping[str, Reader] = {
 
 def promises(claims: Claims, readers: Mapping[str, Reader] = READERS) -> tuple[Promise, ...]:
     """Everything that claims promise, in their order."""
-    found = []
+    result = []
     for name, given in claims:
-        for one in readers.get(name, nothing)(given):
-            column = one.column or given.get("column")
-            found.append(replace(one, column=column, why=f"claim {titled(name, given)}"))
-    return tuple(found)
+        for promise in readers.get(name, nothing)(given):
+            column = promise.column or given.get("column")
+            result.append(replace(promise, column=column, why=f"claim {titled(name, given)}"))
+    return tuple(result)
 
 
 def about(
@@ -192,26 +192,39 @@ def about(
     They are those to whoever knows so many quasi-identifiers of a person, and perhaps which: then a promise about these
     columns counts too.
     """
-    mine = [one for one in promised if _of_shares(one, column) and _covers(one, known) and _named(one, quasi)]
-    return tuple(one if one.entropy is None else replace(one, share=_entropy(one.entropy, different)) for one in mine)
+    mine = [
+        promise
+        for promise in promised
+        if _of_shares(promise, column) and _covers(promise, known) and _named(promise, quasi)
+    ]
+    return tuple(
+        promise if promise.entropy is None else replace(promise, share=_entropy(promise.entropy, different))
+        for promise in mine
+    )
 
 
-def _of_shares(one: Promise, column: str | None) -> bool:
-    return one.find is None and one.closeness is None and one.far is None and one.column in (None, column)
+def _of_shares(promise: Promise, column: str | None) -> bool:
+    return (
+        promise.find is None and promise.closeness is None and promise.far is None and promise.column in (None, column)
+    )
 
 
-def _named(one: Promise, quasi: Sequence[str]) -> bool:
-    return not one.quasi or (bool(quasi) and set(quasi) <= set(one.quasi))
+def _named(promise: Promise, quasi: Sequence[str]) -> bool:
+    return not promise.quasi or (bool(quasi) and set(quasi) <= set(promise.quasi))
 
 
 def limit_to_find(promised: Iterable[Promise], known: int | None) -> Limit | None:
     """The tightest promise to whoever is found by so many values; None: by all of them."""
-    found = [Limit(value=one.find, why=one.why) for one in promised if one.find is not None and _covers(one, known)]
-    return min(found, key=lambda one: one.value, default=None)
+    limits = [
+        Limit(value=promise.find, why=promise.why)
+        for promise in promised
+        if promise.find is not None and _covers(promise, known)
+    ]
+    return min(limits, key=lambda limit: limit.value, default=None)
 
 
-def _covers(one: Promise, known: int | None) -> bool:
-    return one.known is None or (known is not None and known <= one.known)
+def _covers(promise: Promise, known: int | None) -> bool:
+    return promise.known is None or (known is not None and known <= promise.known)
 
 
 def limit_to_tell(
@@ -231,16 +244,18 @@ def limit_to_tell(
     most frequent counts, and for each value the tightest promise.
     """
     mine = about(promised, column or "", different, known, quasi)
-    told = [one for one in mine if one.share < 1 and (one.posterior or not inferred)]
-    found = [_tightest(one for one in told if not one.values or value in one.values) for value in values]
-    found = found if values else [_tightest(one for one in told if not one.values)]
-    bounded = [one for one in found if one is not None]
-    return max(bounded, key=lambda one: one.value) if len(bounded) == len(found) else None
+    bounds = [promise for promise in mine if promise.share < 1 and (promise.posterior or not inferred)]
+    limits = [
+        _tightest(promise for promise in bounds if not promise.values or value in promise.values) for value in values
+    ]
+    limits = limits if values else [_tightest(promise for promise in bounds if not promise.values)]
+    bounded = [limit for limit in limits if limit is not None]
+    return max(bounded, key=lambda limit: limit.value) if len(bounded) == len(limits) else None
 
 
 def _tightest(promised: Iterable[Promise]) -> Limit | None:
-    found = (Limit(value=one.share, why=one.why) for one in promised)
-    return min(found, key=lambda one: one.value, default=None)
+    limits = (Limit(value=promise.share, why=promise.why) for promise in promised)
+    return min(limits, key=lambda limit: limit.value, default=None)
 
 
 def protected(
@@ -252,11 +267,13 @@ def protected(
     >>> protected([named, Promise(share=0.5, values=("flu", "HIV"), posterior=True)], "ill")
     {0.5: ('HIV', 'flu')}
     """
-    found: dict[float, tuple[str, ...]] = {}
-    for one in about(promised, column or "", 2, known):
-        if one.posterior and one.values and one.share < 1:
-            found[one.share] = tuple(dict.fromkeys((*found.get(one.share, ()), *one.values)))
-    return found
+    values_by_share: dict[float, tuple[str, ...]] = {}
+    for promise in about(promised, column or "", 2, known):
+        if promise.posterior and promise.values and promise.share < 1:
+            values_by_share[promise.share] = tuple(
+                dict.fromkeys((*values_by_share.get(promise.share, ()), *promise.values))
+            )
+    return values_by_share
 
 
 def allowed(promised: Iterable[Promise], column: str, different: int) -> dict[str, float]:
@@ -264,7 +281,9 @@ def allowed(promised: Iterable[Promise], column: str, different: int) -> dict[st
 
     The models bound shares within a class; an attack that looks at more than one class may well do better.
     """
-    shares = [one.share for one in about(promised, column, different) if not one.values and one.share < 1]
+    shares = [
+        promise.share for promise in about(promised, column, different) if not promise.values and promise.share < 1
+    ]
     return {"allowed_by_claims": min(shares)} if shares else {}
 
 

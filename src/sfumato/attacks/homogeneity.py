@@ -75,7 +75,7 @@ def mean(figures: NDArray[np.generic]) -> float:
     return float(figures.mean()) if len(figures) else 0.0
 
 
-def asked(trials: int, column: str | None) -> None:
+def check_options(trials: int, column: str | None) -> None:
     """Refuse options that no attack on a sensitive column can have."""
     at_least("trials", trials, 1)
     if column is not None:
@@ -84,7 +84,7 @@ def asked(trials: int, column: str | None) -> None:
 
 def chosen(subject: Subject, column: str | None, among: Callable[[str], bool] = bool) -> str | None:
     """The column that is meant: the named one, or the first sensitive one of the right kind."""
-    return column if column is not None else next((one for one in subject.sensitive if among(one)), None)
+    return column if column is not None else next((name for name in subject.sensitive if among(name)), None)
 
 
 def unfit(subject: Subject, column: str | None) -> str:
@@ -93,7 +93,7 @@ def unfit(subject: Subject, column: str | None) -> str:
         return "there are no quasi-identifiers"
     if column is None:
         return "there is no sensitive column of the right kind" if subject.sensitive else "there is no sensitive column"
-    apart = () if subject.groups is None else [one for one in subject.groups.columns if one != subject.group][:1]
+    apart = () if subject.groups is None else [name for name in subject.groups.columns if name != subject.group][:1]
     if column not in subject.sensitive or column not in (*subject.release.columns, *apart):
         return f"column {column!r} is not among the sensitive columns that are shown"
     return ""
@@ -126,7 +126,7 @@ class Homogeneity:
 
     def __post_init__(self) -> None:
         """Refuse nonsense."""
-        asked(self.trials, self.column)
+        check_options(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
@@ -236,7 +236,7 @@ class Background:
         """Refuse nonsense."""
         at_least("m", self.m, 0)
         one_of("choice", self.choice, ("random", "worst"))
-        asked(self.trials, self.column)
+        check_options(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
@@ -251,19 +251,19 @@ class Background:
         """Attack some people."""
         column = chosen(subject, self.column) or ""
         count = counted(subject, column)
-        found = self._told(count, subject.some(self.trials, chance), chance)
+        facts = self._told(count, subject.some(self.trials, chance), chance)
         others = None
         if subject.control is not None and column in subject.control.columns:
             others = self._told(count, subject.some(self.trials, chance, control=True), chance)
-        hits, sure = found.hits(self.m)
-        rates = {f"rate_{m}": float(found.hits(m)[0].sum()) / max(len(found.truth), 1) for m in range(FACTS + 1)}
+        hits, sure = facts.hits(self.m)
+        rates = {f"rate_{m}": float(facts.hits(m)[0].sum()) / max(len(facts.truth), 1) for m in range(FACTS + 1)}
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows=f"a person's quasi-identifiers, and {self.m} of the values of {column} that they do not have",
             does=f"name their {column}",
-            rate=_rate(found, hits),
-            naive=Rate(hits=float(found.guesses(self.m).sum()), trials=len(hits)),
+            rate=_rate(facts, hits),
+            naive=Rate(hits=float(facts.guesses(self.m).sum()), trials=len(hits)),
             control=None if others is None else _rate(others, others.hits(self.m)[0]),
             limit=limit,
             worst=float(sure.max(initial=0)),
@@ -331,5 +331,5 @@ def _best(person: Ints, weight: Reals, code: Ints, left: Mask, truth: Ints) -> t
     return hits, most / np.maximum(total, 1e-300)
 
 
-def _rate(found: _Facts, hits: Reals) -> Rate:
-    return Rate(hits=float(hits.sum()), trials=len(hits), failed=int((found.posterior.view < 0).sum()))
+def _rate(facts: _Facts, hits: Reals) -> Rate:
+    return Rate(hits=float(hits.sum()), trials=len(hits), failed=int((facts.posterior.view < 0).sum()))

@@ -49,17 +49,17 @@ def _covered(
 ) -> Mask:
     if label == TOP:
         return np.ones(len(values), np.bool_)
-    found = np.zeros(len(values), np.bool_)
+    is_covered = np.zeros(len(values), np.bool_)
     if label in place:
-        found[place[label]] = True
+        is_covered[place[label]] = True
     posterior = _LEVEL.fullmatch(label)
     key = (posterior[1], int(posterior[2])) if posterior else (label, None)
     for value in above.get(key, ()):
         if value in place:
-            found[place[value]] = True
-    if found.any() and (key in above or label in place):
-        return found
-    return found | _spelled(label, values, numbers, place)
+            is_covered[place[value]] = True
+    if is_covered.any() and (key in above or label in place):
+        return is_covered
+    return is_covered | _spelled(label, values, numbers, place)
 
 
 def _spelled(label: str, values: tuple[str, ...], numbers: NDArray[np.float64], place: dict[str, int]) -> Mask:
@@ -93,36 +93,36 @@ def _among(text: str, values: Sequence[str]) -> set[str]:
     waiting: list[tuple[str, tuple[str, ...]]] = [(text, ())]
     tried = set()
     while waiting:
-        rest, found = waiting.pop()
+        rest, chosen_values = waiting.pop()
         if not rest:
-            return set(found)
+            return set(chosen_values)
         for value in reversed(longest):
             after = rest[len(value) + 2 :]
             if rest == value:
-                return {*found, value}
+                return {*chosen_values, value}
             if rest.startswith(f"{value}, ") and after not in tried:
                 tried.add(after)
-                waiting.append((after, (*found, value)))
+                waiting.append((after, (*chosen_values, value)))
     return set(text.split(", "))
 
 
 def _above(hierarchy: Hierarchy) -> dict[tuple[str, int | None], set[str]]:
     """The values under each label of a hierarchy, by name, and by name and level."""
-    found: dict[tuple[str, int | None], set[str]] = {}
+    values_under: dict[tuple[str, int | None], set[str]] = {}
     leaves = hierarchy.levels[0].labels
     for number, level in enumerate(hierarchy.levels[1:-1], start=1):
         for code, parent in enumerate(level.parent):
-            found.setdefault((level.labels[parent], None), set()).add(leaves[code])
-            found.setdefault((level.labels[parent], number), set()).add(leaves[code])
+            values_under.setdefault((level.labels[parent], None), set()).add(leaves[code])
+            values_under.setdefault((level.labels[parent], number), set()).add(leaves[code])
     tree = hierarchy.tree()
     for code, node in enumerate(tree.leaf.tolist()):
         up = int(tree.parent[node])
         while up > 0:
-            found.setdefault((tree.labels[up], None), set()).add(leaves[code])
+            values_under.setdefault((tree.labels[up], None), set()).add(leaves[code])
             parent = f"{tree.labels[up]} ({tree.labels[tree.parent[up]]})"
-            found.setdefault((parent, None), set()).add(leaves[code])
+            values_under.setdefault((parent, None), set()).add(leaves[code])
             up = int(tree.parent[up])
-    return found
+    return values_under
 
 
 def _nearest(covers: Mask, labels: tuple[str, ...], numbers: NDArray[np.float64]) -> None:

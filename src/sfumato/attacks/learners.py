@@ -9,7 +9,18 @@ from typing import ClassVar, Protocol
 import numpy as np
 import polars as pl
 
-from sfumato.attacks.candidates import Reals, Shown, by_label, codes_of, homes, likely, pooled, right, shown, too_many
+from sfumato.attacks.candidates import (
+    Reals,
+    Shown,
+    by_label,
+    codes_of,
+    homes,
+    likely,
+    pooled,
+    published_values,
+    right,
+    too_many,
+)
 from sfumato.attacks.finding import SURE, Finding, Limit, Rate
 from sfumato.attacks.guarantees import allowed
 from sfumato.attacks.subject import Ints, Subject
@@ -40,16 +51,16 @@ class Entries:
     """How many rows there are."""
 
     @classmethod
-    def of(cls, found: Shown, unit: Ints) -> Entries:
+    def of(cls, published: Shown, unit: Ints) -> Entries:
         """For rows in these units; a unit whose rows are not as many as its values is scaled."""
-        where, value = np.nonzero(found.counts)
-        starts = np.searchsorted(where, np.arange(len(found.counts) + 1))
+        where, value = np.nonzero(published.counts)
+        starts = np.searchsorted(where, np.arange(len(published.counts) + 1))
         many = np.diff(starts)[unit]
         row = np.repeat(np.arange(len(unit)), many)
         slot = starts[unit][row] + np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
-        present = np.bincount(unit, minlength=len(found.counts))
-        scale = present / np.maximum(found.counts.sum(axis=1), 1)
-        wanted = found.counts[where, value] * scale[where]
+        present = np.bincount(unit, minlength=len(published.counts))
+        scale = present / np.maximum(published.counts.sum(axis=1), 1)
+        wanted = published.counts[where, value] * scale[where]
         return cls(row=row, value=value[slot], slot=slot, wanted=wanted, rows=len(unit))
 
     def balanced(self, weight: Reals) -> Reals:
@@ -185,11 +196,11 @@ class _Table:
 
     @classmethod
     def of(cls, subject: Subject, column: str) -> _Table:
-        found, reader = shown(subject, column), Reader.of(subject)
+        published, reader = published_values(subject, column), Reader.of(subject)
         apart = subject.groups is not None
         register = subject.release if apart else subject.people
-        unit = found.unit if apart else homes(subject, subject.people)
-        return cls(found=found, features=reader.read(register), unit=unit, reader=reader)
+        unit = published.unit if apart else homes(subject, subject.people)
+        return cls(found=published, features=reader.read(register), unit=unit, reader=reader)
 
 
 def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | None, learn: Learn, how: str) -> Finding:
@@ -198,17 +209,19 @@ def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | N
         raise ParameterError(f"subject cannot be attacked: {reason}")
     column = attack.column or subject.sensitive[0]
     table, draw = _Table.of(subject, column), chance.generator()
-    found = table.found
+    published = table.found
     chosen = np.sort(draw.permutation(subject.people.height)[: attack.trials])
     people = subject.people[chosen]
-    truth = codes_of(people, column, found.values)
-    kept = _sampled(table.unit, len(found.counts), attack.rows, draw)
-    learned = learn(found, table.features[:, kept], table.unit[kept], table.reader.widths)
+    truth = codes_of(people, column, published.values)
+    kept = _sampled(table.unit, len(published.counts), attack.rows, draw)
+    learned = learn(published, table.features[:, kept], table.unit[kept], table.reader.widths)
     if subject.groups is None:
         scores = _of_register(learned, table, chosen, attack.rows, draw)
     else:
         scores = _of_rows(learned, table, subject, people)
-    bets = scores if not attack.values else _named(scores, found, attack.values, 0.5 if limit is None else limit.value)
+    bets = (
+        scores if not attack.values else _named(scores, published, attack.values, 0.5 if limit is None else limit.value)
+    )
     tried = np.flatnonzero(bets.any(axis=1)) if attack.values and bets.any() else np.arange(len(truth))
     lost = len(truth) if attack.values and not bets.any() else int((bets[tried].sum(1) == 0).sum())
     naive, figures = _naive(subject, table, people, truth, bets if attack.values else None, tried)
@@ -221,15 +234,15 @@ def guessed(attack: Learning, subject: Subject, chance: Chance, limit: Limit | N
         naive=naive,
         control=None if attack.values else _control(attack, subject, learned, table, column, chance),
         limit=limit,
-        figures=allowed(subject.promises, column, len(found.values)) | figures,
+        figures=allowed(subject.promises, column, len(published.values)) | figures,
         note="the naive guesser reads the groups and does not learn from them",
         exact=subject.groups is None,
     )
 
 
-def _named(scores: Reals, found: Shown, values: tuple[str, ...], bound: float) -> Reals:
+def _named(scores: Reals, published: Shown, values: tuple[str, ...], bound: float) -> Reals:
     """Bets on some values only: where one of them is believed more firmly than is promised."""
-    named = np.array([value in values for value in found.values], np.bool_)
+    named = np.array([value in values for value in published.values], np.bool_)
     return np.where(named & (scores > bound), scores, 0.0)
 
 
@@ -237,18 +250,18 @@ def _naive(
     subject: Subject, table: _Table, people: pl.DataFrame, truth: Ints, bets: Reals | None, tried: Ints
 ) -> tuple[Rate, dict[str, float]]:
     """The guesser who reads the release and does not learn from it, and how each of three ways does."""
-    found, own = table.found, np.maximum(truth, 0)
-    fits = likely(subject, found, people)
+    published, own = table.found, np.maximum(truth, 0)
+    fits = likely(subject, published, people)
     if bets is not None:
         hits = fits[tried, bets[tried].argmax(axis=1)].sum()
         return Rate(hits=float(hits), trials=len(tried)), {"bets": len(tried) / max(len(truth), 1)}
-    plain = right(np.broadcast_to(found.overall, fits.shape), truth)
+    plain = right(np.broadcast_to(published.overall, fits.shape), truth)
     home = homes(subject, people) if subject.groups is None else None
-    group = _by_group(subject, found, people, home)[np.arange(len(truth)), own] * (truth >= 0)
+    group = _by_group(subject, published, people, home)[np.arange(len(truth)), own] * (truth >= 0)
     rows = right(fits, truth)
     figures = {"by_group": group, "by_all_rows_that_fit": rows, "by_most_frequent_value": plain}
-    best = max(float(one.sum()) for one in figures.values())
-    shown_so = {name: float(one.mean()) if len(truth) else 0.0 for name, one in figures.items()}
+    best = max(float(rates.sum()) for rates in figures.values())
+    shown_so = {name: float(rates.mean()) if len(truth) else 0.0 for name, rates in figures.items()}
     return Rate(hits=best, trials=len(truth)), shown_so
 
 
@@ -274,22 +287,22 @@ def _control(
     """People who are not there are guessed by what was learned, without a group."""
     if subject.control is None or not subject.control.height:
         return None
-    found, others = table.found, subject.some(attack.trials, chance, control=True)
-    scores = np.tile(np.log(np.maximum(found.overall, 1e-300)), (others.height, 1))
-    row, value = np.divmod(np.arange(scores.size), len(found.values))
+    published, others = table.found, subject.some(attack.trials, chance, control=True)
+    scores = np.tile(np.log(np.maximum(published.overall, 1e-300)), (others.height, 1))
+    row, value = np.divmod(np.arange(scores.size), len(published.values))
     scores += learned.score(table.reader.read(others), row, value).reshape(scores.shape)
     likely_values = np.exp(scores - scores.max(axis=1, keepdims=True))
-    hits = right(likely_values, codes_of(others, column, found.values)).sum()
+    hits = right(likely_values, codes_of(others, column, published.values)).sum()
     return Rate(hits=float(hits), trials=others.height)
 
 
-def _by_group(subject: Subject, found: Shown, people: pl.DataFrame, home: Ints | None) -> Reals:
+def _by_group(subject: Subject, published: Shown, people: pl.DataFrame, home: Ints | None) -> Reals:
     """How often each value is named by who takes one row that fits, and its group's most frequent value."""
-    shares = found.shares
+    shares = published.shares
     best = (shares >= shares.max(axis=1, keepdims=True) * (1 - 1e-9)).astype(np.float64)
     named = best / best.sum(axis=1, keepdims=True)
     if home is None:
-        return pooled(subject, by_label(subject, found.unit, named), people)
+        return pooled(subject, by_label(subject, published.unit, named), people)
     return np.where(home[:, None] >= 0, named[np.maximum(home, 0)], 0.0)
 
 
@@ -298,29 +311,29 @@ def _of_register(learned: Learner, table: _Table, chosen: Ints, rows: int, draw:
 
     Of a class in part the values are handed out in part.
     """
-    found, unit = table.found, table.unit
-    touched = np.zeros(len(found.counts), np.bool_)
+    published, unit = table.found, table.unit
+    touched = np.zeros(len(published.counts), np.bool_)
     touched[unit[chosen][unit[chosen] >= 0]] = True
     kept = np.flatnonzero((unit >= 0) & touched[unit])
     if len(kept) > rows:
-        some = _sampled(np.where(touched[unit] & (unit >= 0), unit, -1), len(found.counts), rows, draw)
+        some = _sampled(np.where(touched[unit] & (unit >= 0), unit, -1), len(published.counts), rows, draw)
         kept = np.union1d(some, chosen[unit[chosen] >= 0])
-    pairs = Entries.of(found, unit[kept])
+    pairs = Entries.of(published, unit[kept])
     weight = learned.assign(pairs, table.features[:, kept])
     place = np.full(len(unit), -1, np.int64)
     place[chosen] = np.arange(len(chosen))
     target = place[kept][pairs.row]
-    scores = np.zeros((len(chosen), len(found.values)))
+    scores = np.zeros((len(chosen), len(published.values)))
     scores[target[target >= 0], pairs.value[target >= 0]] = weight[target >= 0]
     return scores
 
 
 def _of_rows(learned: Learner, table: _Table, subject: Subject, people: pl.DataFrame) -> Reals:
     """Scores of people by the released rows that fit them."""
-    found = table.found
-    pairs = Entries.of(found, found.unit)
+    published = table.found
+    pairs = Entries.of(published, published.unit)
     weight = learned.assign(pairs, table.features)
     _, sizes, of_row = subject.classes
-    slot = of_row[pairs.row] * len(found.values) + pairs.value
-    by_class = np.asarray(np.bincount(slot, weight, len(sizes) * len(found.values)), np.float64)
-    return pooled(subject, by_class.reshape(len(sizes), len(found.values)), people)
+    slot = of_row[pairs.row] * len(published.values) + pairs.value
+    by_class = np.asarray(np.bincount(slot, weight, len(sizes) * len(published.values)), np.float64)
+    return pooled(subject, by_class.reshape(len(sizes), len(published.values)), people)

@@ -89,8 +89,8 @@ class Linkability:
             if self.neighbours == 1:
                 hits += _met(left, right, person)
             else:
-                one, other = (space.drawn(person, self.neighbours, draws) for space in (left, right))
-                hits += bool(np.intersect1d(one, other).size)
+                first, other = (space.drawn(person, self.neighbours, draws) for space in (left, right))
+                hits += bool(np.intersect1d(first, other).size)
         return Rate(hits=hits, trials=people.height)
 
     def _guessed(self, rows: int, trials: int) -> Rate:
@@ -101,8 +101,8 @@ class Linkability:
 
 def _met(left: Space, right: Space, person: int) -> float:
     """The chance that one row drawn from the nearest on either side is the same."""
-    one, other = left.nearest(person)[1], right.nearest(person)[1]
-    many, few = int(left.sizes[one].sum()), int(right.sizes[other].sum())
+    first, other = left.nearest(person)[1], right.nearest(person)[1]
+    many, few = int(left.sizes[first].sum()), int(right.sizes[other].sum())
     if many < few:
-        left, right, one, other = right, left, other, one
-    return float(np.isin(left.of_row[right.members(other)], one).sum()) / (many * few)
+        left, right, first, other = right, left, other, first
+    return float(np.isin(left.of_row[right.members(other)], first).sum()) / (many * few)

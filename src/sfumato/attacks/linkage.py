@@ -31,8 +31,8 @@ def fitting_rows(subject: Subject, people: pl.DataFrame) -> Ints:
 
 def fitting_people(subject: Subject, labels: Codes, people: pl.DataFrame) -> Ints:
     """For each combination of labels, a column of codes, how many people it covers."""
-    found, counts = np.unique(subject.coded(people), axis=1, return_counts=True)
-    return _weights(labels, found.astype(np.int32), counts.astype(np.int64), _readable(subject))
+    tuples, counts = np.unique(subject.coded(people), axis=1, return_counts=True)
+    return _weights(labels, tuples.astype(np.int32), counts.astype(np.int64), _readable(subject))
 
 
 def fitting_whole_rows(subject: Subject, people: pl.DataFrame) -> Ints:
@@ -45,27 +45,27 @@ def fitting_whole_rows(subject: Subject, people: pl.DataFrame) -> Ints:
         return fitting_rows(subject, people)
     labels, _, of_row = subject.classes
     keys = [str(place) for place in range(len(subject.beside))]
-    shown = _spelled(subject, subject.release).with_columns(place=pl.Series(of_row))
-    units = shown.group_by(*keys, "place").len("rows").sort(*keys, "place")
+    release_rows = _spelled(subject, subject.release).with_columns(place=pl.Series(of_row))
+    units = release_rows.group_by(*keys, "place").len("rows").sort(*keys, "place")
     tuples = units.select(keys).unique(maintain_order=True).with_row_index("tuple")
     of_unit = _places(units, tuples, keys)
     starts = np.searchsorted(of_unit, np.arange(tuples.height + 1))
     of_person = _places(_spelled(subject, people), tuples, keys)
     place, rows = units["place"].to_numpy(), units["rows"].to_numpy().astype(np.int64)
     codes, tables = subject.coded(people), [table.T for table in _readable(subject)]
-    found = np.zeros(people.height, np.int64)
+    n_rows = np.zeros(people.height, np.int64)
     order = np.argsort(of_person, kind="stable")
     for mine in np.split(order, np.flatnonzero(np.diff(of_person[order])) + 1):
-        if len(mine) and (one := int(of_person[mine[0]])) >= 0:
-            there = slice(starts[one], starts[one + 1])
-            found[mine] = _weights(codes[:, mine], labels[:, place[there]], rows[there], tables)
-    return found
+        if len(mine) and (unit := int(of_person[mine[0]])) >= 0:
+            there = slice(starts[unit], starts[unit + 1])
+            n_rows[mine] = _weights(codes[:, mine], labels[:, place[there]], rows[there], tables)
+    return n_rows
 
 
 def _places(frame: pl.DataFrame, tuples: pl.DataFrame, keys: list[str]) -> Ints:
     """Where the values of each row stand among all that are shown; -1 for nowhere."""
-    found = frame.join(tuples, on=keys, how="left", maintain_order="left")["tuple"]
-    return found.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
+    places = frame.join(tuples, on=keys, how="left", maintain_order="left")["tuple"]
+    return places.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
 
 
 def _spelled(subject: Subject, frame: pl.DataFrame) -> pl.DataFrame:
@@ -94,21 +94,21 @@ def _readable(subject: Subject) -> list[Mask]:
     return [np.concatenate([table, table.all(axis=1, keepdims=True)], axis=1) for table in tables]
 
 
-def _weights(asked: Codes, others: Codes, weights: Ints, tables: Sequence[Mask]) -> Ints:
+def _weights(queries: Codes, others: Codes, weights: Ints, tables: Sequence[Mask]) -> Ints:
     """For each column of ``asked``, the weight of the columns of ``others`` that agree with it in all rows.
 
     Columns are put in the order of their selectivity and asked for in lexicographic order, so that what begins alike is
     filtered once.
     """
     if not tables:
-        return np.full(asked.shape[1], weights.sum(), np.int64)
-    share = [float(table[asked[c]].mean()) if asked.shape[1] else 1.0 for c, table in enumerate(tables)]
+        return np.full(queries.shape[1], weights.sum(), np.int64)
+    share = [float(table[queries[c]].mean()) if queries.shape[1] else 1.0 for c, table in enumerate(tables)]
     order = np.argsort(share, kind="stable")
-    found, of_asked = np.unique(asked[order], axis=1, return_inverse=True)
-    total = np.zeros(found.shape[1], np.int64)
+    distinct_queries, of_asked = np.unique(queries[order], axis=1, return_inverse=True)
+    total = np.zeros(distinct_queries.shape[1], np.int64)
     kept: list[NDArray[np.int64]] = []
     before: list[int] = []
-    for number, codes in enumerate(found.T.tolist()):
+    for number, codes in enumerate(distinct_queries.T.tolist()):
         same = next((depth for depth, (a, b) in enumerate(zip(codes, before, strict=False)) if a != b), len(before))
         del kept[same:]
         for depth in range(same, len(codes)):
@@ -363,15 +363,15 @@ class Households:
         left = np.ones(len(chosen))
         np.multiply.at(left, home, missed)
         sizes = np.bincount(home, minlength=len(chosen))
-        found = np.zeros(len(chosen), np.bool_)
-        found[home[rows > 0]] = True
+        is_fitting = np.zeros(len(chosen), np.bool_)
+        is_fitting[home[rows > 0]] = True
         guesses = 1.0 - (1.0 - 1.0 / max(subject.release.height, 1)) ** sizes
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows=f"the quasi-identifiers of all people with one {subject.together}",
             does="pick the row of one of them",
-            rate=Rate(hits=float((1.0 - left).sum()), trials=len(chosen), failed=int((~found).sum())),
+            rate=Rate(hits=float((1.0 - left).sum()), trials=len(chosen), failed=int((~is_fitting).sum())),
             naive=Rate(hits=float(guesses.sum()), trials=len(chosen), exact=True),
             limit=limit,
             worst=float((1.0 - left).max()) if len(chosen) else None,

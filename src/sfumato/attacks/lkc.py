@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.attacks.finding import SURE, Finding, Limit, Rate
 from sfumato.attacks.guarantees import Promise, limit_to_tell
-from sfumato.attacks.homogeneity import asked, chosen, mean, most_frequent, unfit
+from sfumato.attacks.homogeneity import check_options, chosen, mean, most_frequent, unfit
 from sfumato.attacks.posterior import Counted, Reals, counted, holding
 from sfumato.attacks.subject import Codes, Mask, Subject
 from sfumato.core.arguments import at_least, one_of, text
@@ -74,7 +74,9 @@ class LkcAdversary:
 
     def variants(self, subject: Subject) -> Sequence[tuple[str, LkcAdversary]]:
         """As it is; or, for every number of columns that claims speak of, with the worst ones and with random ones."""
-        sizes = sorted({one.known for one in subject.promises if one.known is not None and one.find is not None})
+        sizes = sorted(
+            {promise.known for promise in subject.promises if promise.known is not None and promise.find is not None}
+        )
         forms = [(l, choice) for l in sizes for choice in ("worst", "random")]
         return [(f", {l} known, {choice}", replace(self, l=l, choice=choice)) for l, choice in forms] or [("", self)]
 
@@ -122,22 +124,22 @@ class LkcAdversary:
     def _known(self, count: Counted, people: pl.DataFrame, chance: Chance) -> Reals:
         """By person: how many rows fit, the largest share of a watched value, and whether their own value is named."""
         known, coded = min(self.l, len(count.subject.quasi)), count.subject.coded(people)
-        found = np.zeros((3, people.height))
+        measures = np.zeros((3, people.height))
         if self.choice == "worst":
             for columns in telling(count, people, known, coded):
-                asked = self._asked(count, people, columns, coded)
-                better = (asked[0] > 0) & ((found[0] == 0) | (asked[0] < found[0]))
-                sure = np.maximum(asked[1], found[1])
-                found = np.where(better, asked, found)
-                found[1] = sure
-            return found
+                candidate = self._asked(count, people, columns, coded)
+                better = (candidate[0] > 0) & ((measures[0] == 0) | (candidate[0] < measures[0]))
+                sure = np.maximum(candidate[1], measures[1])
+                measures = np.where(better, candidate, measures)
+                measures[1] = sure
+            return measures
         rng = chance.generator()
         drawn = choices(rng, len(count.subject.quasi), known)
         own = rng.integers(len(drawn), size=people.height)
         for place, columns in enumerate(drawn):
             who = np.flatnonzero(own == place)
-            found[:, who] = self._asked(count, people[who], columns, coded[:, who])
-        return found
+            measures[:, who] = self._asked(count, people[who], columns, coded[:, who])
+        return measures
 
     def _asked(self, count: Counted, people: pl.DataFrame, columns: Sequence[int], coded: Codes) -> Reals:
         """What these columns tell about these people, whose codes are given."""
@@ -162,7 +164,7 @@ def telling(count: Counted, people: pl.DataFrame, known: int, coded: Codes) -> I
     if comb(len(columns), known) > MOST:
         alone = [count.posterior(people, (column,), coded) for column in columns]
         rows = [mean(1 / np.maximum(posterior.per_person(posterior.rows), 1)) for posterior in alone]
-        order = np.argsort([-one for one in rows], kind="stable")
+        order = np.argsort([-n_rows for n_rows in rows], kind="stable")
         many = max(n for n in range(known, len(columns) + 1) if comb(n, known) <= MOST)
         columns = sorted(order[:many].tolist())
     return combinations(columns, known)
@@ -216,7 +218,7 @@ class ProtectedValues:
 
     def __post_init__(self) -> None:
         """Refuse nonsense."""
-        asked(self.trials, self.column)
+        check_options(self.trials, self.column)
         one_of("choice", self.choice, ("random", "worst"))
         if self.l is not None:
             at_least("l", self.l, 1)
@@ -224,20 +226,24 @@ class ProtectedValues:
     def variants(self, subject: Subject) -> Sequence[tuple[str, ProtectedValues]]:
         """One for each claim that protects named values, or any value against somebody with few columns."""
         column = chosen(subject, self.column)
-        found: dict[str, ProtectedValues] = {}
-        for one in subject.promises:
-            if _protects(one, len(subject.quasi)) and one.column in (None, column):
-                found |= self._against(one, len(subject.quasi))
-        return list(found.items()) or [("", self)]
+        variants: dict[str, ProtectedValues] = {}
+        for promise in subject.promises:
+            if _protects(promise, len(subject.quasi)) and promise.column in (None, column):
+                variants |= self._against(promise, len(subject.quasi))
+        return list(variants.items()) or [("", self)]
 
-    def _against(self, one: Promise, columns: int) -> dict[str, ProtectedValues]:
-        whom = f" of {listed(one.values, most=3)}" if one.values else ""
-        if one.quasi:
-            return {f"{whom}, by {listed(one.quasi, most=3)}": replace(self, values=one.values, quasi=one.quasi)}
-        if one.known is None or one.known >= columns:
-            return {whom: replace(self, values=one.values)}
+    def _against(self, promise: Promise, columns: int) -> dict[str, ProtectedValues]:
+        whom = f" of {listed(promise.values, most=3)}" if promise.values else ""
+        if promise.quasi:
+            return {
+                f"{whom}, by {listed(promise.quasi, most=3)}": replace(self, values=promise.values, quasi=promise.quasi)
+            }
+        if promise.known is None or promise.known >= columns:
+            return {whom: replace(self, values=promise.values)}
         return {
-            f"{whom}, {one.known} known, {choice}": replace(self, values=one.values, l=one.known, choice=choice)
+            f"{whom}, {promise.known} known, {choice}": replace(
+                self, values=promise.values, l=promise.known, choice=choice
+            )
             for choice in ("worst", "random")
         }
 
@@ -246,7 +252,9 @@ class ProtectedValues:
         column = chosen(subject, self.column)
         if why := unfit(subject, column):
             return why
-        if any(_protects(one, len(subject.quasi)) and one.column in (None, column) for one in subject.promises):
+        if any(
+            _protects(promise, len(subject.quasi)) and promise.column in (None, column) for promise in subject.promises
+        ):
             return ""
         return "no claim protects named values, or any value against somebody who knows few columns"
 
@@ -315,9 +323,9 @@ class ProtectedValues:
                 yield known, own == place
 
 
-def _protects(one: Promise, columns: int) -> bool:
-    few = one.known is not None and one.known < columns
-    return one.posterior and one.share < 1 and bool(one.values or one.quasi or few)
+def _protects(promise: Promise, columns: int) -> bool:
+    few = promise.known is not None and promise.known < columns
+    return promise.posterior and promise.share < 1 and bool(promise.values or promise.quasi or few)
 
 
 def _bets(count: Counted, people: pl.DataFrame, known: tuple[int, ...], watched: Mask) -> Reals:

@@ -93,13 +93,13 @@ class LoweredThresholds:
         support = (1 - exact(float(self.by))) * exact(float(subject.min_support))
         sure = (1 - exact(float(self.by))) * exact(float(subject.min_confidence))
         least = max(ceil(support * records.rows), 1)
-        longest = max([_LONGEST, *(len(one.whole) for one in patterns)])
-        found = frequent_itemsets(records, least, longest=longest)
+        longest = max([_LONGEST, *(len(pattern.whole) for pattern in patterns)])
+        itemsets = frequent_itemsets(records, least, longest=longest)
         stated = frequent_itemsets(subject.sure, least_rows(subject.min_support, subject.sure.rows), longest=longest)
         holders, place = Holders(records), {label: code for code, label in enumerate(records.labels)}
-        hits = sum(_appears(holders, place, one, least, sure) for one in patterns)
-        guessed = sum(_chance(found, len(one.whole), records.count) for one in patterns)
-        fresh = found.count - stated.count
+        hits = sum(_appears(holders, place, pattern, least, sure) for pattern in patterns)
+        guessed = sum(_chance(itemsets, len(pattern.whole), records.count) for pattern in patterns)
+        fresh = itemsets.count - stated.count
         lowered = f"mines it with both thresholds lowered by {self.by:.0%}"
         return Finding(
             attack=self.name,
@@ -122,8 +122,8 @@ def _appears(holders: Holders, place: Mapping[str, int], pattern: Pattern, least
     return whole >= least and (not pattern.left or whole >= sure * left)
 
 
-def _chance(found: FrequentItemsets, size: int, items: int) -> float:
+def _chance(itemsets: FrequentItemsets, size: int, items: int) -> float:
     """How likely a set of so many items, drawn at random, is among those that appear."""
-    if size > len(found.levels) or items < size:
+    if size > len(itemsets.levels) or items < size:
         return 0.0
-    return len(found.levels[size - 1].rows) / comb(items, size)
+    return len(itemsets.levels[size - 1].rows) / comb(items, size)

@@ -146,7 +146,7 @@ class Membership:
 
     def _columns(self, subject: Subject) -> list[_Column | Ladder]:
         labels, _, of_row = subject.classes
-        found: list[_Column | Ladder] = [
+        columns: list[_Column | Ladder] = [
             Ladder.of(subject, name)
             if name in subject.drawn
             else _Column.of(name, subject.coverage[name], labels[at][of_row], numeric=name in subject.numeric)
@@ -156,8 +156,8 @@ class Membership:
             texts = texts_of(subject.release, name)
             values = sorted({*texts, *texts_of(subject.people, name)})
             codes = texts.cast(pl.Enum(values)).to_physical().to_numpy().astype(np.int32)
-            found.append(_Column.of(name, Coverage.plain(values), codes, numeric=name in subject.numeric))
-        return found
+            columns.append(_Column.of(name, Coverage.plain(values), codes, numeric=name in subject.numeric))
+        return columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -173,8 +173,8 @@ class _Column:
     def of(cls, name: str, coverage: Coverage, released: Codes, *, numeric: bool) -> _Column:
         many = max(len(coverage.values) - 1, 1)
         width = (coverage.covers.sum(axis=1, keepdims=True) - 1) / many
-        beside = _beside(coverage) if numeric else np.ones(coverage.covers.shape)
-        distance = np.where(coverage.covers, np.clip(width, 0, 1) / 2, (1 + beside) / 2)
+        gaps = _beside(coverage) if numeric else np.ones(coverage.covers.shape)
+        distance = np.where(coverage.covers, np.clip(width, 0, 1) / 2, (1 + gaps) / 2)
         unknown = np.ones((len(coverage.labels), 1))
         table = np.concatenate([distance, unknown], axis=1).astype(np.float32)
         return cls(name=name, values=coverage.values, released=released, distance=table)
@@ -190,25 +190,25 @@ def _beside(coverage: Coverage) -> Reals:
     """For numbers: how far the nearest covered value is, as a share of the range; 1 where there is none."""
     numbers = pl.Series(coverage.values, dtype=pl.String).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     span = float(np.nanmax(numbers) - np.nanmin(numbers)) if not np.isnan(numbers).all() else 0.0
-    found = np.ones(coverage.covers.shape)
+    gaps = np.ones(coverage.covers.shape)
     for row, covers in enumerate(coverage.covers):
         inside = numbers[covers & ~np.isnan(numbers)]
         if len(inside) and span > 0:
             order = np.sort(inside)
             at = np.searchsorted(order, numbers)
             left, right = order[np.maximum(at - 1, 0)], order[np.minimum(at, len(order) - 1)]
-            found[row] = np.nan_to_num(np.minimum(abs(numbers - left), abs(numbers - right)) / span, nan=1.0)
-    return found
+            gaps[row] = np.nan_to_num(np.minimum(abs(numbers - left), abs(numbers - right)) / span, nan=1.0)
+    return gaps
 
 
 def _nearest(columns: list[_Column | Ladder], kept: Ints, people: pl.DataFrame) -> Reals:
     """For each person the smallest distance to a released row, averaged over columns."""
     codes = [column.coded(people) for column in columns]
-    found = np.ones(people.height, np.float64)
+    distances = np.ones(people.height, np.float64)
     for person in range(people.height if kept.shape[1] else 0):
         apart = [column.distance[:, code[person]] for column, code in zip(columns, codes, strict=True)]
-        found[person] = _least(apart, kept) / len(columns)
-    return found
+        distances[person] = _least(apart, kept) / len(columns)
+    return distances
 
 
 def _least(apart: list[NDArray[np.float32]], kept: Ints) -> np.float32:

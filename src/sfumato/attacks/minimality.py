@@ -90,7 +90,7 @@ class Minimality:
     def variants(self, subject: Subject) -> Sequence[tuple[str, Minimality]]:
         """As it is; and, where some claims are no bounds on belief, on the values that others protect."""
         mine = about(subject.promises, next(iter(subject.sensitive), ""), 2, len(subject.quasi))
-        if all(one.posterior for one in mine):
+        if all(promise.posterior for promise in mine):
             return (("", self),)
         return by_value(self, subject, self.column or next(iter(subject.sensitive), None))
 
@@ -99,22 +99,28 @@ class Minimality:
         whole, _ = self._promised(subject, column or "")
         if not whole or self._by_bets(subject, column or ""):
             return None
-        named = () if any(not one.values for one in whole) else [value for one in whole for value in one.values]
+        named = (
+            ()
+            if any(not promise.values for promise in whole)
+            else [value for promise in whole for value in promise.values]
+        )
         return limit_to_tell(whole, column, values=self.values or named, known=len(subject.quasi), inferred=True)
 
     def _by_bets(self, subject: Subject, column: str) -> bool:
         """Whether bounds differ from bet to bet: some are about few columns, or about closeness."""
         whole, few = self._promised(subject, column)
-        return bool(few) or any(one.closeness is not None for one in whole)
+        return bool(few) or any(promise.closeness is not None for promise in whole)
 
     def _column(self, subject: Subject) -> str:
         return self.column or subject.sensitive[0]
 
     def _promised(self, subject: Subject, column: str) -> tuple[list[Promise], list[Promise]]:
         """The promises about classes, and those about groups by fewer columns."""
-        mine = [one for one in subject.promises if one.column in (None, column) and one.find is None]
-        close = [one for one in mine if one.closeness is not None and one.closeness.distance in READ]
-        few = [one for one in mine if one.quasi or (one.known or len(subject.quasi)) < len(subject.quasi)]
+        mine = [promise for promise in subject.promises if promise.column in (None, column) and promise.find is None]
+        close = [promise for promise in mine if promise.closeness is not None and promise.closeness.distance in READ]
+        few = [
+            promise for promise in mine if promise.quasi or (promise.known or len(subject.quasi)) < len(subject.quasi)
+        ]
         return [*about(mine, column, different(subject, column), len(subject.quasi)), *close], few
 
     def _views(self, subject: Subject, column: str, draw: np.random.Generator) -> list[View]:
@@ -138,10 +144,10 @@ class Minimality:
         together = self.scope == "table" or (self.scope == "auto" and subject.algorithm in FULL_DOMAIN)
         views = self._views(subject, column, draw)
         thought = [beliefs(view, together=together, classes=self.classes, draw=draw) for view in views]
-        made = _Bets.of(views, thought, draw.integers(len(views), size=subject.people.height))
-        pool = draw.permutation(len(made.who))[: self.trials]
-        some, values = made.chosen(np.sort(pool)), views[0].found.values
-        missed = 0 if len(made.who) else min(self.trials, subject.people.height)
+        bets = _Bets.of(views, thought, draw.integers(len(views), size=subject.people.height))
+        pool = draw.permutation(len(bets.who))[: self.trials]
+        some, values = bets.chosen(np.sort(pool)), views[0].found.values
+        missed = 0 if len(bets.who) else min(self.trials, subject.people.height)
         truth = codes_of(subject.people[some.who], column, values)
         trials = missed or len(some.who)
         return Finding(
@@ -151,15 +157,15 @@ class Minimality:
             does=f"name somebody's {column}, because a finer table was refused",
             rate=Rate(hits=float(right(some.bets, truth).sum()), trials=trials, failed=missed, confidence=SURE),
             naive=Rate(hits=float(_same_class(views[0], some, missed)), trials=trials),
-            control=self._control(subject, column, made, values),
+            control=self._control(subject, column, bets, values),
             limit=limit or (some.limit(views) if self._by_bets(subject, column) else None),
-            worst=float(made.bets.max()) if len(made.who) else None,
+            worst=float(bets.bets.max()) if len(bets.who) else None,
             figures={
                 "believed": float(some.bets.max(axis=1).mean()) if len(some.who) else 0.0,
                 "allowed_by_claims": float(min(view.bets_above.min() for view in views)),
-                "singled_out": len(made.who) / max(subject.people.height, 1),
+                "singled_out": len(bets.who) / max(subject.people.height, 1),
                 "classes_with_a_raised_belief": float(
-                    np.mean([*(one.raised.mean() for one in thought if one.raised.size)] or [0])
+                    np.mean([*(belief.raised.mean() for belief in thought if belief.raised.size)] or [0])
                 ),
                 "classes": float(len(views[0].found.counts)),
             },
@@ -167,19 +173,19 @@ class Minimality:
             exact=True,
         )
 
-    def _control(self, subject: Subject, column: str, made: _Bets, values: tuple[str, ...]) -> Rate | None:
+    def _control(self, subject: Subject, column: str, bets: _Bets, values: tuple[str, ...]) -> Rate | None:
         """The same bets on people who are not in the table and have the quasi-identifiers of somebody bet on."""
-        if subject.control is None or not len(made.who):
+        if subject.control is None or not len(bets.who):
             return None
         keys = list(subject.quasi)
-        known = subject.people[made.who].select(pl.col(keys).cast(pl.String)).with_row_index("at")
+        known = subject.people[bets.who].select(pl.col(keys).cast(pl.String)).with_row_index("at")
         others = subject.control.with_columns(pl.col(keys).cast(pl.String))
         joined = others.join(known.unique(keys, keep="first", maintain_order=True), on=keys, how="inner")
         joined = joined.head(self.trials)
         if not joined.height:
             return None
         truth = codes_of(joined, column, values)
-        return Rate(hits=float(right(made.bets[joined["at"].to_numpy()], truth).sum()), trials=joined.height)
+        return Rate(hits=float(right(bets.bets[joined["at"].to_numpy()], truth).sum()), trials=joined.height)
 
 
 def _some(quasi: tuple[str, ...], known: int, draw: np.random.Generator) -> list[tuple[str, ...]]:
@@ -211,15 +217,15 @@ class _Bets:
     @classmethod
     def of(cls, views: Sequence[View], thought: Sequence[Beliefs], own: Ints) -> _Bets:
         """From what the attacker believes: where it is above what is promised, and above what the class says."""
-        found = []
-        for number, (view, one) in enumerate(zip(views, thought, strict=True)):
-            above = np.maximum(view.bets_above, one.shares)
+        parts = []
+        for number, (view, belief) in enumerate(zip(views, thought, strict=True)):
+            above = np.maximum(view.bets_above, belief.shares)
             kept = np.zeros(len(view.found.values), np.bool_)
             kept[view.values] = True
-            bets = np.where((one.values > above + 1e-9) & kept, one.values, 0.0)
-            singled = np.flatnonzero(bets.any(axis=1) & (own[one.who] == number))
-            found.append((one.who[singled], bets[singled], one.shares[singled], np.full(len(singled), number)))
-        who, bets, shares, view_of = (np.concatenate(part) for part in zip(*found, strict=True))
+            bets = np.where((belief.values > above + 1e-9) & kept, belief.values, 0.0)
+            singled = np.flatnonzero(bets.any(axis=1) & (own[belief.who] == number))
+            parts.append((belief.who[singled], bets[singled], belief.shares[singled], np.full(len(singled), number)))
+        who, bets, shares, view_of = (np.concatenate(part) for part in zip(*parts, strict=True))
         return cls(who=who, bets=bets, shares=shares, view=view_of)
 
     def chosen(self, some: Ints) -> _Bets:

@@ -88,15 +88,15 @@ class Space:
         labels, sizes, of_row = _classes(subject, [place[name] for name in columns])
         place_of = {name: number for number, name in enumerate(columns)}
         coded = subject.coded(people)
-        made = [
+        space_columns = [
             _numeric(subject, name, labels[place_of[name]], people)
             if name in subject.numeric
             else _wordy(subject, name, labels[place_of[name]], coded[place[name]])
             for name in columns
         ]
         return cls(
-            columns=tuple(sorted(made, key=lambda column: isinstance(column, Wordy))),
-            orders=_orders(made) if len(sizes) > _MANY else (),
+            columns=tuple(sorted(space_columns, key=lambda column: isinstance(column, Wordy))),
+            orders=_orders(space_columns) if len(sizes) > _MANY else (),
             sizes=sizes,
             starts=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
             rows=np.argsort(of_row, kind="stable").astype(np.int64),
@@ -149,7 +149,7 @@ class Space:
         order of each column.
         """
         known = [(order, at, column.values[person]) for column, order, at in self.orders]
-        known = [one for one in known if not np.isnan(one[2])]
+        known = [entry for entry in known if not np.isnan(entry[2])]
         if not known:
             return np.arange(len(self.sizes), dtype=np.int64)
         reach = isqrt(len(self.sizes)) + count
@@ -164,12 +164,12 @@ class Space:
 
 def _orders(columns: list[Numeric | Wordy]) -> tuple[tuple[Numeric, Ints, Floats], ...]:
     """The columns in which a class is one number, with their classes in order."""
-    found = []
+    orders = []
     for column in columns:
         if isinstance(column, Numeric) and column.points:
             order = np.argsort(column.low)
-            found.append((column, order, column.low[order]))
-    return tuple(found)
+            orders.append((column, order, column.low[order]))
+    return tuple(orders)
 
 
 def _classes(subject: Subject, columns: list[int]) -> tuple[Codes, Ints, Ints]:
@@ -279,11 +279,11 @@ class NearestRecord:
 
 def _told(subject: Subject, people: pl.DataFrame, near: list[Ints]) -> dict[str, float]:
     """How often a sensitive value of the row that is taken is the person's own, and of any row."""
-    shown = [name for name in subject.sensitive if name in subject.release.columns]
-    if not shown or not near:
+    published_columns = [name for name in subject.sensitive if name in subject.release.columns]
+    if not published_columns or not near:
         return {}
     right, blind = [], []
-    for name in shown:
+    for name in published_columns:
         theirs = subject.release[name].cast(pl.String).fill_null("").to_numpy()
         mine = people[name].cast(pl.String).fill_null("").to_numpy()
         right += [float((theirs[rows] == value).mean()) for rows, value in zip(near, mine, strict=True)]
@@ -294,5 +294,9 @@ def _told(subject: Subject, people: pl.DataFrame, near: list[Ints]) -> dict[str,
 
 
 def _swapped(subject: Subject) -> str:
-    shown = [name for name in subject.sensitive if name in subject.release.columns]
-    return f"the row is found whether or not its {listed(shown, most=3)} was exchanged" if shown else ""
+    published_columns = [name for name in subject.sensitive if name in subject.release.columns]
+    return (
+        f"the row is found whether or not its {listed(published_columns, most=3)} was exchanged"
+        if published_columns
+        else ""
+    )

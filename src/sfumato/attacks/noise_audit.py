@@ -84,8 +84,8 @@ def runs_for(declared: float, missed: float, factor: float = 2.0, delta: float =
 
 
 def _finds(declared: float, counted: int, missed: float, factor: float, delta: float) -> bool:
-    found = smallest_found(declared, counted, missed, delta)
-    return found is not None and found <= factor * declared
+    epsilon = smallest_found(declared, counted, missed, delta)
+    return epsilon is not None and epsilon <= factor * declared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,12 +178,12 @@ class NoiseAudit:
 
     def __str__(self) -> str:
         """In one line: the bound, the verdict and the power."""
-        found = f"epsilon is {self.epsilon_low:.2f} or more"
+        bound = f"epsilon is {self.epsilon_low:.2f} or more"
         if self.declared is None:
-            return f"{found} ({self.runs} runs on each input, confidence {self.confidence:.10g})"
+            return f"{bound} ({self.runs} runs on each input, confidence {self.confidence:.10g})"
         verdict = "refuted" if self.refuted else "not refuted"
-        beside = f" with a delta of {self.delta:g}" if self.delta else ""
-        return f"{found} where {self.declared:g}{beside} was promised: {verdict}. {self._power()}"
+        with_delta = f" with a delta of {self.delta:g}" if self.delta else ""
+        return f"{bound} where {self.declared:g}{with_delta} was promised: {verdict}. {self._power()}"
 
     def _power(self) -> str:
         many = f"{self.runs} runs on each input at confidence {self.confidence:.10g}"
@@ -306,8 +306,8 @@ def _best(outputs: Outputs, part: int, counted: int, missed: float, delta: float
     """
     run = np.arange(len(outputs.second)) % (2 * part)
     fresh = outputs.taken(run >= part)
-    found = [
+    guesses = [
         best_guess(statistic, fresh if statistic.learnt else outputs, counted, missed, delta)
         for statistic in statistics(outputs.taken(run < part))
     ]
-    return max(found, key=lambda one: one[0])[1]
+    return max(guesses, key=lambda bound_and_guess: bound_and_guess[0])[1]

@@ -48,10 +48,10 @@ class Averaging:
     def run(self, answer: Callable[[], float], truth: float, limit: Limit | None = None) -> Finding:
         """Ask, average, round, and compare with the true count."""
         number("truth", truth)
-        hits, first, failed, needed, spread, asked = 0, 0, 0, [], [], 0
+        hits, first, failed, needed, spread, n_answers = 0, 0, 0, [], [], 0
         for _ in range(self.trials):
             answers = _asked(answer, self.repetitions)
-            asked += len(answers)
+            n_answers += len(answers)
             first += len(answers) > 0 and round(float(answers[0])) == truth
             if len(answers) < self.repetitions:
                 failed += 1
@@ -68,7 +68,7 @@ class Averaging:
             naive=Rate(hits=first, trials=self.trials),
             limit=limit,
             figures={
-                "answers": float(asked),
+                "answers": float(n_answers),
                 "deviation_of_an_answer": float(np.mean(spread)) if spread else 0.0,
                 "answers_needed": float(np.median(needed)) if needed else 0.0,
             },
@@ -79,13 +79,13 @@ class Averaging:
 
 def _asked(answer: Callable[[], float], repetitions: int) -> NDArray[np.float64]:
     """The answers until one is refused."""
-    found = []
+    answers = []
     for _ in range(repetitions):
         try:
-            found.append(float(answer()))
+            answers.append(float(answer()))
         except SfumatoError:
             break
-    return np.array(found, np.float64)
+    return np.array(answers, np.float64)
 
 
 def _from_then_on(answers: NDArray[np.float64], truth: float) -> int:
@@ -171,13 +171,13 @@ class Differencing:
         draw = chance.generator()
         chosen = people[np.sort(draw.permutation(people.height)[: self.trials])]
         alone = chosen.join(people.group_by(known).len("alike"), on=known, how="left", maintain_order="left")["alike"]
-        asked, scores, refused = 0, np.zeros((chosen.height, len(values))), 0
+        n_questions, scores, refused = 0, np.zeros((chosen.height, len(values))), 0
         for row, person in enumerate(chosen.select(pl.col(known).cast(pl.String)).iter_rows(named=True)):
-            found, questions = _differences(answer, column, values, person) if alone[row] == 1 else (None, 0)
-            asked += questions
-            refused += found is None
-            if found is not None:
-                scores[row] = np.where(found == found.max(), 1.0, 0.0)
+            differences, questions = _differences(answer, column, values, person) if alone[row] == 1 else (None, 0)
+            n_questions += questions
+            refused += differences is None
+            if differences is not None:
+                scores[row] = np.where(differences == differences.max(), 1.0, 0.0)
         truth = codes_of(chosen, column, values)
         frequent = np.bincount(codes_of(people, column, values), minlength=len(values))
         guess = right(np.broadcast_to(frequent.astype(np.float64), scores.shape), truth)
@@ -189,7 +189,7 @@ class Differencing:
             rate=Rate(hits=float(right(scores, truth).sum()), trials=len(truth), failed=refused),
             naive=Rate(hits=float(guess.sum()), trials=len(truth)),
             limit=limit,
-            figures={"questions": float(asked), "questions_for_one_person": 2.0 * len(values)},
+            figures={"questions": float(n_questions), "questions_for_one_person": 2.0 * len(values)},
             note="somebody who is not alone with their quasi-identifiers, or a refused question, is a failed trial",
         )
 
@@ -198,15 +198,15 @@ def _differences(
     answer: Callable[[Counted], float], column: str, values: tuple[str, ...], person: Mapping[str, str]
 ) -> tuple[np.typing.NDArray[np.float64] | None, int]:
     """For each value the count with them less the count without them; None where a question was refused."""
-    found, asked = np.zeros(len(values)), 0
+    differences, n_questions = np.zeros(len(values)), 0
     for at, value in enumerate(values):
         for sign, left_out in ((1, {}), (-1, person)):
-            asked += 1
+            n_questions += 1
             try:
-                found[at] += sign * float(answer(Counted(equal={column: value}, but_not=left_out)))
+                differences[at] += sign * float(answer(Counted(equal={column: value}, but_not=left_out)))
             except SfumatoError:
-                return None, asked
-    return found, asked
+                return None, n_questions
+    return differences, n_questions
 
 
 def _sql(equal: Mapping[str, str]) -> str:
@@ -286,15 +286,15 @@ def _promised(prior: float, epsilon: float | None) -> Limit | None:
     return Limit(value=odds / (1 + odds), why=f"differential privacy with epsilon {epsilon:g}")
 
 
-def _figures(noisy: Reals, true: Reals, shown: NDArray[np.bool_]) -> dict[str, float]:
+def _figures(noisy: Reals, true: Reals, is_positive: NDArray[np.bool_]) -> dict[str, float]:
     """What a reader of the table should know."""
-    false = shown & (true == 0)
+    false = is_positive & (true == 0)
     return {
         "cells": float(len(true)),
         "empty": float((true == 0).mean()) if len(true) else 0.0,
-        "positive": float(shown.sum()),
-        "positive_but_empty": float(false.sum() / max(int(shown.sum()), 1)),
-        "occupied_but_not_positive": float(((true > 0) & ~shown).sum() / max(int((true > 0).sum()), 1)),
+        "positive": float(is_positive.sum()),
+        "positive_but_empty": float(false.sum() / max(int(is_positive.sum()), 1)),
+        "occupied_but_not_positive": float(((true > 0) & ~is_positive).sum() / max(int((true > 0).sum()), 1)),
         "people": float(true.sum()),
         "people_where_nobody_is": float(noisy[false].sum()),
     } | ({"believable_from": from_here} if (from_here := _believable(noisy, true)) is not None else {})

@@ -55,8 +55,8 @@ class Uniques:
 
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it; what has no solution is None."""
-        found = {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in asdict(self).items()}
-        return found | {"value": self.value, "share": self.share}
+        document = {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in asdict(self).items()}
+        return document | {"value": self.value, "share": self.share}
 
 
 def population_uniques(sizes: Sizes, fraction: float) -> Uniques:
@@ -75,16 +75,16 @@ def population_uniques(sizes: Sizes, fraction: float) -> Uniques:
     between("fraction", fraction, 0, 1, open_low=True)
     if len(sizes) and int(sizes.min()) < 1:
         raise ParameterError("sizes must be at least 1")
-    found = [_with_ends(one, sizes, fraction) for one in (zayatz, pitman, snb)]
-    by_rule = found[1] if fraction <= FEW else min(found[0], found[2]) if isfinite(found[2]) else nan
+    estimates = [_with_ends(estimator, sizes, fraction) for estimator in (zayatz, pitman, snb)]
+    by_rule = estimates[1] if fraction <= FEW else min(estimates[0], estimates[2]) if isfinite(estimates[2]) else nan
     names = ("zayatz", "pitman", "snb")
-    chosen = names[found.index(by_rule)] if isfinite(by_rule) else "zayatz"
+    chosen = names[estimates.index(by_rule)] if isfinite(by_rule) else "zayatz"
     return Uniques(
         sample=int((sizes == 1).sum()),
         population=float(sizes.sum()) / fraction,
-        zayatz=found[0],
-        pitman=found[1],
-        snb=found[2],
+        zayatz=estimates[0],
+        pitman=estimates[1],
+        snb=estimates[2],
         chosen=chosen,
     )
 
@@ -118,9 +118,9 @@ def _once(size: Sizes, population: int, rows: int) -> Floats:
     """How likely one member of a class, and no more, is among the rows drawn from the population."""
     able = population - size >= rows - 1
     members = size[able].astype(np.float64)
-    found = np.zeros(len(size))
-    found[able] = members * np.exp(log_choices(population - members, rows - 1) - log_choices(population, rows))
-    return found
+    chances = np.zeros(len(size))
+    chances[able] = members * np.exp(log_choices(population - members, rows - 1) - log_choices(population, rows))
+    return chances
 
 
 def pitman(sizes: Sizes, fraction: float) -> float:
@@ -164,9 +164,9 @@ def _pitman_parameters(at: Floats) -> tuple[float, float]:
 
 def _pitman_likelihood(theta: float, alpha: float, size: Sizes, classes: Sizes) -> float:
     count, rows = int(classes.sum()), int((size * classes).sum())
-    found = float(np.log(theta + alpha * np.arange(1, count)).sum())
-    found -= float(log_gamma(theta + rows) - log_gamma(theta + 1))
-    return found + float((classes * (log_gamma(size - alpha) - log_gamma(1 - alpha))).sum())
+    log_likelihood = float(np.log(theta + alpha * np.arange(1, count)).sum())
+    log_likelihood -= float(log_gamma(theta + rows) - log_gamma(theta + 1))
+    return log_likelihood + float((classes * (log_gamma(size - alpha) - log_gamma(1 - alpha))).sum())
 
 
 def shlosser(sizes: Sizes, fraction: float) -> float:
@@ -200,8 +200,8 @@ def snb(sizes: Sizes, fraction: float) -> float:
         return nan
 
     def off(at: Floats) -> Floats:
-        made = _snb_expected(float(np.exp(at[0])), _squeezed(at[1]), count, fraction)
-        return np.asarray(np.log(made) - np.log(seen))
+        expected_counts = _snb_expected(float(np.exp(at[0])), _squeezed(at[1]), count, fraction)
+        return np.asarray(np.log(expected_counts) - np.log(seen))
 
     least_squares = extra("scipy.optimize", "the estimate by the slide negative binomial").least_squares
     starts = [(a, b) for a in (-2.0, 0.0, 2.0) for b in (-4.0, -1.0, 1.0)]

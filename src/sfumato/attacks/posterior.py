@@ -154,18 +154,18 @@ class Counted:
         codes = (self.subject.coded(people) if coded is None else coded)[list(places)]
         first, of_person = alike(codes)
         cells = codes[:, first]
-        cell, place = fitting(labels[:, new], [covers_of(self.subject, one) for one in places], cells)
+        cell, place = fitting(labels[:, new], [covers_of(self.subject, column) for column in places], cells)
         view, member, unit = _views(cell, place, cells.shape[1])
         part = spread(starts, unit)
         keyed = member[part[0]] * (len(self.values) + 1) + rows["value"].to_numpy()[part[1]]
-        found, at = np.unique(keyed, return_inverse=True)
-        of_entry, code = np.divmod(found, len(self.values) + 1)
+        distinct_keys, at = np.unique(keyed, return_inverse=True)
+        of_entry, code = np.divmod(distinct_keys, len(self.values) + 1)
         return Posterior(
             values=self.values,
             view=view[of_person],
             starts=np.searchsorted(of_entry, np.arange(int(view.max(initial=-1)) + 2)),
             code=code,
-            weight=_summed(at.reshape(-1), rows["weight"].to_numpy()[part[1]], len(found)),
+            weight=_summed(at.reshape(-1), rows["weight"].to_numpy()[part[1]], len(distinct_keys)),
             overall=self.overall,
             people=None
             if self.people is None
@@ -223,8 +223,10 @@ def counted(subject: Subject, column: str | None) -> Counted:
         rows = pl.DataFrame({"class": np.arange(len(sizes)), "weight": sizes.astype(np.float64)})
         rows = rows.with_columns(text=pl.lit(""))
     else:
-        shown = pl.DataFrame({"class": of_row, "text": subject.release[str(subject.group) if apart else column]})
-        rows = shown.group_by("class", "text").agg(weight=pl.len().cast(pl.Float64))
+        release_texts = pl.DataFrame(
+            {"class": of_row, "text": subject.release[str(subject.group) if apart else column]}
+        )
+        rows = release_texts.group_by("class", "text").agg(weight=pl.len().cast(pl.Float64))
         rows = rows.with_columns(text=pl.col("text").cast(pl.String).fill_null(""))
     of_class = rows["class"].to_numpy()
     rows = rows.select(
@@ -305,7 +307,7 @@ def _views(cell: Ints, place: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
 def _apart(subject: Subject) -> pl.DataFrame:
     """Group, value and the share of the value in the group."""
     assert subject.groups is not None
-    value = next(one for one in subject.groups.columns if one != subject.group)
+    value = next(name for name in subject.groups.columns if name != subject.group)
     listed = subject.groups.select(
         group=pl.col(str(subject.group)).cast(pl.String),
         value=pl.col(value).cast(pl.String).fill_null(""),

@@ -116,28 +116,28 @@ class Sheet:
     def of_release(cls, subject: Subject, about: str = "quasi") -> Sheet:
         """The released rows: a label fits if all that it may stand for does."""
         labels, _, of_row = subject.classes
-        made: dict[str, Numbers | Words] = {}
+        columns: dict[str, Numbers | Words] = {}
         for number, name in enumerate(subject.quasi):
             codes = labels[number][of_row]
             if name in subject.numeric:
                 low, high = ends(subject.coverage[name])
-                made[name] = _numbers(low[codes], high[codes])
+                columns[name] = _numbers(low[codes], high[codes])
             else:
-                made[name] = _words(codes, np.eye(len(subject.coverage[name].labels), dtype=np.bool_))
-        return cls(columns=made | _beside(subject, subject.release, about), height=subject.release.height)
+                columns[name] = _words(codes, np.eye(len(subject.coverage[name].labels), dtype=np.bool_))
+        return cls(columns=columns | _beside(subject, subject.release, about), height=subject.release.height)
 
     @classmethod
     def of_people(cls, subject: Subject, people: pl.DataFrame, about: str = "quasi") -> Sheet:
         """People, or people of the control file."""
         coded = subject.coded(people)
-        made: dict[str, Numbers | Words] = {}
+        columns: dict[str, Numbers | Words] = {}
         for number, name in enumerate(subject.quasi):
             if name in subject.numeric:
                 values = numbers(people[name])
-                made[name] = _numbers(values, values)
+                columns[name] = _numbers(values, values)
             else:
-                made[name] = _words(coded[number], subject.coverage[name].covers)
-        return cls(columns=made | _beside(subject, people, about), height=people.height)
+                columns[name] = _words(coded[number], subject.coverage[name].covers)
+        return cls(columns=columns | _beside(subject, people, about), height=people.height)
 
     def singled(self, predicate: Predicate) -> bool:
         """Whether exactly one fits."""
@@ -146,21 +146,21 @@ class Sheet:
 
     def narrowest(self, predicate: Sequence[Condition]) -> tuple[Rows, list[Condition]]:
         """Those who may fit, by the condition that leaves the fewest; and the conditions, this one last."""
-        found = []
+        ranges = []
         for condition in predicate:
             low, high = self.columns[condition.column].about(condition)
-            found.append((high - low, low, condition))
-        found.sort(key=lambda one: one[0])
-        many, low, first = found[0]
-        return self.columns[first.column].order[low : low + many], [*(one[2] for one in found[1:]), first]
+            ranges.append((high - low, low, condition))
+        ranges.sort(key=lambda entry: entry[0])
+        many, low, first = ranges[0]
+        return self.columns[first.column].order[low : low + many], [*(entry[2] for entry in ranges[1:]), first]
 
     def fits_one(self, predicate: Sequence[Condition], rows: Rows) -> bool:
         """Whether exactly one of some rows fits."""
-        found, start, length = 0, 0, BLOCK
-        while start < len(rows) and found < 2:
-            found += self.fitting(predicate, rows[start : start + length])
+        n_fitting, start, length = 0, 0, BLOCK
+        while start < len(rows) and n_fitting < 2:
+            n_fitting += self.fitting(predicate, rows[start : start + length])
             start, length = start + length, 8 * length
-        return found == 1
+        return n_fitting == 1
 
     def fitting(self, predicate: Sequence[Condition], rows: Rows) -> int:
         """How many of some rows fit."""
@@ -177,22 +177,22 @@ def hits(sheet: Sheet, predicates: Sequence[Predicate]) -> int:
 def exact_values(subject: Subject, name: str) -> tuple[str, ...]:
     """The words of a column that is shown as it is: those of people and control people, then what else is released."""
     frames = [subject.people, *([] if subject.control is None else [subject.control]), subject.release]
-    found = [frame[name].cast(pl.String).fill_null("") for frame in frames if name in frame.columns]
-    return tuple(pl.concat([one.unique().sort() for one in found]).unique(maintain_order=True))
+    series = [frame[name].cast(pl.String).fill_null("") for frame in frames if name in frame.columns]
+    return tuple(pl.concat([column.unique().sort() for column in series]).unique(maintain_order=True))
 
 
 def _beside(subject: Subject, frame: pl.DataFrame, about: str) -> dict[str, Numbers | Words]:
     """The columns that are shown as they are, where statements are about all."""
-    made: dict[str, Numbers | Words] = {}
+    columns: dict[str, Numbers | Words] = {}
     for name in subject.beside if about == "all" else ():
         if name in subject.numeric:
             values = numbers(frame[name])
-            made[name] = replace(_numbers(values, values), exact=True)
+            columns[name] = replace(_numbers(values, values), exact=True)
             continue
         words = pl.Enum(exact_values(subject, name))
         codes = frame[name].cast(pl.String).fill_null("").cast(words).to_physical().to_numpy().astype(np.int32)
-        made[name] = replace(_words(codes, np.zeros((0, 0), np.bool_)), exact=True)
-    return made
+        columns[name] = replace(_words(codes, np.zeros((0, 0), np.bool_)), exact=True)
+    return columns
 
 
 def _numbers(low: Floats, high: Floats) -> Numbers:

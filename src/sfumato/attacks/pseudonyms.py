@@ -84,20 +84,20 @@ class KnownPlaintext:
 
     def run(self, subject: PseudonymizedColumn, chance: Chance, limit: Limit | None = None) -> Finding:
         """Recover a column of a release."""
-        shown, true = (np.array(cells, np.float64) for cells in (subject.shown, subject.true))
-        return self.against(shown, true, chance, limit)
+        codes, true = (np.array(cells, np.float64) for cells in (subject.shown, subject.true))
+        return self.against(codes, true, chance, limit)
 
     def against(
         self, pseudonyms: ArrayLike, originals: ArrayLike, chance: Chance, limit: Limit | None = None
     ) -> Finding:
         """Recover the originals of others from a random few."""
-        shown, true = np.asarray(pseudonyms, np.float64), np.asarray(originals, np.float64)
-        if shown.ndim != 1 or shown.shape != true.shape or len(true) <= self.known:
+        codes, true = np.asarray(pseudonyms, np.float64), np.asarray(originals, np.float64)
+        if codes.ndim != 1 or codes.shape != true.shape or len(true) <= self.known:
             raise ParameterError(f"pseudonyms must be one for each original, and more than known = {self.known}")
         order = chance.generator().permutation(len(true))
         pairs, others = order[: self.known], order[self.known :][: self.trials]
         within = self.tolerance * float(np.ptp(true)) + 1e-9
-        error = abs(interpolated(shown[pairs], true[pairs], shown[others]) - true[others])
+        error = abs(interpolated(codes[pairs], true[pairs], codes[others]) - true[others])
         naive = abs(_densest(true[pairs], within) - true[others])
         return Finding(
             attack=self.name,
@@ -226,14 +226,14 @@ class _Matching:
 
     def chances(self, code: NDArray[np.int64], true: NDArray[Any]) -> Reals:
         """How likely each alias is read as the true value."""
-        found = np.zeros(len(code))
+        chances = np.zeros(len(code))
         for row, (at, value) in enumerate(zip(code.tolist(), true.tolist(), strict=True)):
             if at in self.fixed:
-                found[row] = self.fixed[at] == value
+                chances[row] = self.fixed[at] == value
             elif value in self.value:
                 (low, high), (start, end) = self.alias[at], self.value[value]
-                found[row] = max(min(high, end) - max(low, start), 0) / ((high - low) * (end - start))
-        return found
+                chances[row] = max(min(high, end) - max(low, start), 0) / ((high - low) * (end - start))
+        return chances
 
 
 def _ranks(sizes: Reals) -> NDArray[np.int64]:

@@ -82,8 +82,8 @@ class RandomizedAnswers(Brief):
     def without_release(self) -> RandomizedAnswers:
         """The same people behind answers that show nothing: coins that fall alike for all, and noise without end."""
         questions = tuple(
-            replace(one, coins=tuple(replace(coin, chances=np.ones_like(coin.chances)) for coin in one.coins))
-            for one in self.questions
+            replace(question, coins=tuple(replace(coin, chances=np.ones_like(coin.chances)) for coin in question.coins))
+            for question in self.questions
         )
         numbers = self.numbers
         if numbers is not None:
@@ -130,15 +130,15 @@ class BayesGuess:
 
     def run(self, subject: RandomizedAnswers, chance: Chance, limit: Limit | None = None) -> Finding:
         """How often the guess is right on average, under the estimated shares."""
-        asked = self._question(subject)
-        sure = np.array([surest(one) for one in asked.coins])
-        plain = np.array([one.shares.max() for one in asked.coins])
+        question = self._question(subject)
+        sure = np.array([surest(coin) for coin in question.coins])
+        plain = np.array([coin.shares.max() for coin in question.coins])
         trials = sure.size
         return self._finding(
-            asked,
+            question,
             rate=Rate(hits=float(sure.sum()), trials=trials, confidence=SURE),
             naive=Rate(hits=float(plain.mean()) * trials, trials=trials, exact=True),
-            limit=limit or promised(asked, [one.shares for one in asked.coins]),
+            limit=limit or promised(question, [coin.shares for coin in question.coins]),
             worst=float(sure.max()),
             note="expected under the estimated distribution",
         )
@@ -149,38 +149,40 @@ class BayesGuess:
         They need not believe in the coin: where every outcome was seen often enough, they guess what went with it.
         People who showed something else than the coin says are found so.
         """
-        asked = self._question(subject)
+        question = self._question(subject)
         order = chance.generator().permutation(subject.rows)
         known, others = order[: subject.rows // 2], order[subject.rows // 2 :][: self.trials]
         hits = plain = trials = 0
         shares = []
-        for one in asked.coins:
-            if one.true is None:
+        for coin in question.coins:
+            if coin.true is None:
                 return None
-            true, many = one.true[others], len(one.shares)
-            shares.append(np.bincount(one.true, minlength=many) / len(one.true))
-            hits += int((learned(one, known)[one.codes[others]] == true).sum())
-            plain += int((true == np.bincount(one.true[known], minlength=many).argmax()).sum())
+            true, many = coin.true[others], len(coin.shares)
+            shares.append(np.bincount(coin.true, minlength=many) / len(coin.true))
+            hits += int((learned(coin, known)[coin.codes[others]] == true).sum())
+            plain += int((true == np.bincount(coin.true[known], minlength=many).argmax()).sum())
             trials += len(true)
         return self._finding(
-            asked,
+            question,
             rate=Rate(hits=hits, trials=trials, confidence=SURE),
             naive=Rate(hits=plain, trials=trials),
-            limit=limit or promised(asked, shares),
+            limit=limit or promised(question, shares),
             note="counted on true answers",
             knows="the shown answer, the true answers of half of the people, and the specification",
             exact=True,
         )
 
     def _question(self, subject: RandomizedAnswers) -> CoinedQuestion:
-        return next(one for one in subject.questions if self.question in ("", one.name))
+        return next(question for question in subject.questions if self.question in ("", question.name))
 
-    def _finding(self, asked: CoinedQuestion, **found: object) -> Finding:
-        many = len(asked.coins)
-        what = f"tell whether a set holds an item of {asked.name}" if many > 1 else f"tell an answer to {asked.name}"
+    def _finding(self, question: CoinedQuestion, **details: object) -> Finding:
+        many = len(question.coins)
+        what = (
+            f"tell whether a set holds an item of {question.name}" if many > 1 else f"tell an answer to {question.name}"
+        )
         knows = "the shown answer, how frequent answers are estimated to be, and the specification"
-        said = {"knows": knows, "does": what, **found}
-        return Finding(attack=self.name, threat=self.threat, **said)  # type: ignore[arg-type]
+        arguments = {"knows": knows, "does": what, **details}
+        return Finding(attack=self.name, threat=self.threat, **arguments)  # type: ignore[arg-type]
 
 
 def posterior(coin: Coin) -> Reals:
@@ -206,13 +208,13 @@ def learned(coin: Coin, known: Whole) -> Whole:
     return np.where(counts.sum(axis=1) >= _OFTEN, counts.argmax(axis=1), assumed)
 
 
-def promised(asked: CoinedQuestion, shares: list[Reals]) -> Limit:
+def promised(question: CoinedQuestion, shares: list[Reals]) -> Limit:
     """How often anybody is right at most who knows these shares, by the local epsilon.
 
     Claim: an answer of share p has, whatever is shown, a chance of at most p e^epsilon / (p e^epsilon + 1 - p): each
         other answer shows the same at least e^-epsilon times as likely. This grows with p.
     """
-    most = [float(one.max()) for one in shares]
-    odds = exp(min(asked.epsilon, 700.0))
+    most = [float(coin_shares.max()) for coin_shares in shares]
+    odds = exp(min(question.epsilon, 700.0))
     value = float(np.mean([p * odds / (p * odds + 1 - p) for p in most]))
-    return Limit(value=value, why=f"local epsilon of {asked.promise} for {asked.name}")
+    return Limit(value=value, why=f"local epsilon of {question.promise} for {question.name}")

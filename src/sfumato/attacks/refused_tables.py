@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.attacks.candidates import Reals, Shown, homes, shown, texts_of
+from sfumato.attacks.candidates import Reals, Shown, homes, published_values, texts_of
 from sfumato.attacks.guarantees import Closeness, Promise
 from sfumato.attacks.subject import Ints, Mask, Subject, alike
 from sfumato.core.special import binomial_chances, log_gamma
@@ -92,8 +92,8 @@ def _below(texts: pl.Series, label: Ints, labels: tuple[str, ...], tree: Mapping
         path = (value, *tree.get(value, ()))
         at = path.index(labels[code]) if labels[code] in path else len(path)
         below.append(names.setdefault(path[max(at - 1, 0)], len(names)))
-    found = frame.join(pairs.with_columns(below=pl.Series(below, dtype=pl.Int64)), on=["value", "label"], how="left")
-    return found["below"].to_numpy().astype(np.int64)
+    rows = frame.join(pairs.with_columns(below=pl.Series(below, dtype=pl.Int64)), on=["value", "label"], how="left")
+    return rows["below"].to_numpy().astype(np.int64)
 
 
 def _halves(numbers: Reals, home: Ints) -> Ints:
@@ -150,7 +150,7 @@ def allowed(sizes: tuple[int, ...], rows: int, most: tuple[int, ...]) -> Allowed
     return Allowed(chance=float(last[rows] / whole) if len(last) > rows else 0.0, expected=expected)
 
 
-def belief(sizes: tuple[int, ...], rows: int, found: Allowed, others: float = 1.0) -> Floats | None:
+def belief(sizes: tuple[int, ...], rows: int, allowance: Allowed, others: float = 1.0) -> Floats | None:
     """The share of each part that has the value, given a refusal; None where it could not have been refused.
 
     ``others`` is the chance that nothing else, neither another value nor another class, was the reason.
@@ -158,11 +158,11 @@ def belief(sizes: tuple[int, ...], rows: int, found: Allowed, others: float = 1.
     >>> belief((2, 5), 2, allowed((2, 5), 2, (1, 2))).round(4).tolist()
     [1.0, 0.0]
     """
-    refused = 1 - found.chance * others
+    refused = 1 - allowance.chance * others
     if refused < 1e-9:
         return None
     size = np.array(sizes)
-    left = rows * size / size.sum() - found.expected * others
+    left = rows * size / size.sum() - allowance.expected * others
     return np.asarray(np.clip(left / refused / size, 0, 1))
 
 
@@ -175,10 +175,10 @@ def _binomial(size: int, share: float, top: int) -> Floats:
 
 def _products(pieces: list[Floats], rows: int) -> list[Floats]:
     """The sums of the first 0, 1, 2, ... parts, as far as they matter."""
-    found = [np.ones(1)]
+    sums = [np.ones(1)]
     for piece in pieces:
-        found.append(np.convolve(found[-1], piece)[: rows + 1])
-    return found
+        sums.append(np.convolve(sums[-1], piece)[: rows + 1])
+    return sums
 
 
 # Who has which value, given that a finer table was too far from the whole one.
@@ -302,17 +302,17 @@ def _drawn(counts: Ints, sizes: Ints, close: Close, draw: np.random.Generator) -
     seen: list[tuple[Ints, Reals]] = []
     for part, size in enumerate(sizes.tolist()):
         need, others = np.full(len(alive), size), left.sum(axis=1)
-        found = np.zeros((len(alive), len(counts)))
+        draws = np.zeros((len(alive), len(counts)))
         for value in np.flatnonzero(counts).tolist():
             others = others - left[:, value]
-            found[:, value] = draw.hypergeometric(left[:, value], others, need)
-            need = need - found[:, value].astype(np.int64)
-        near = close(found, part)
-        alive, left, found = alive[near], left[near] - found[near].astype(np.int64), found[near]
-        seen.append((alive, found))
+            draws[:, value] = draw.hypergeometric(left[:, value], others, need)
+            need = need - draws[:, value].astype(np.int64)
+        near = close(draws, part)
+        alive, left, draws = alive[near], left[near] - draws[near].astype(np.int64), draws[near]
+        seen.append((alive, draws))
         if not len(alive):
             return 0.0, np.zeros((len(sizes), len(counts)))
-    lasting = [found[np.isin(ids, alive)].sum(axis=0) / DRAWS for ids, found in seen]
+    lasting = [draws[np.isin(ids, alive)].sum(axis=0) / DRAWS for ids, draws in seen]
     return len(alive) / DRAWS, np.array(lasting)
 
 
@@ -349,17 +349,19 @@ class View:
     @classmethod
     def of(cls, subject: Subject, column: str, promised: Sequence[Promise], values: Sequence[str], k: int) -> View:
         """The attacker watches the named values; where none is named, those that the promises name."""
-        found = shown(subject, column)
-        watch = [(one, _places(found, values or one.values)) for one in promised if one.closeness is None]
-        close = [
-            (one, far)
-            for one in promised
-            if one.closeness is not None
-            and (far := distance_to(found.overall, found.values, one.closeness)) is not None
+        published = published_values(subject, column)
+        watch = [
+            (promise, _places(published, values or promise.values)) for promise in promised if promise.closeness is None
         ]
-        bets = [_places(found, values)] if close else [places for _, places in watch]
+        close = [
+            (promise, far)
+            for promise in promised
+            if promise.closeness is not None
+            and (far := distance_to(published.overall, published.values, promise.closeness)) is not None
+        ]
+        bets = [_places(published, values)] if close else [places for _, places in watch]
         every = np.unique(np.concatenate([np.zeros(0, np.int64), *bets]))
-        return cls(subject=subject, found=found, watch=tuple(watch), close=tuple(close), values=every, k=k)
+        return cls(subject=subject, found=published, watch=tuple(watch), close=tuple(close), values=every, k=k)
 
     @property
     def bets_above(self) -> Reals:
@@ -388,12 +390,12 @@ class View:
 
     def why(self, number: int) -> str:
         """The claim of a promise."""
-        return ([one for one, _ in self.watch] + [one for one, _ in self.close])[number].why
+        return ([promise for promise, _ in self.watch] + [promise for promise, _ in self.close])[number].why
 
 
-def _places(found: Shown, names: Sequence[str]) -> Ints:
+def _places(published: Shown, names: Sequence[str]) -> Ints:
     """Where the named values stand; all where none is named."""
-    return np.array([at for at, value in enumerate(found.values) if not names or value in names], np.int64)
+    return np.array([at for at, value in enumerate(published.values) if not names or value in names], np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -416,16 +418,16 @@ def beliefs(view: View, *, together: bool, classes: int, draw: np.random.Generat
     ``together`` says that a finer table was refused as a whole, so that all classes share the blame; then all of them
     are looked at, or none.
     """
-    found, home = view.found, homes(view.subject, view.subject.people)
-    order = draw.permutation(len(found.counts))
-    sizes = found.counts.sum(axis=1)
+    published, home = view.found, homes(view.subject, view.subject.people)
+    order = draw.permutation(len(published.counts))
+    sizes = published.counts.sum(axis=1)
     whole = np.bincount(home[home >= 0], minlength=len(sizes)) == sizes
     looked = np.zeros(len(sizes), np.bool_)
     chosen = order if together else order[whole[order]][:classes]
-    room = np.cumsum(sizes[chosen]) * len(found.values) <= MOST_BELIEFS
+    room = np.cumsum(sizes[chosen]) * len(published.values) <= MOST_BELIEFS
     looked[chosen[room if not together or room.all() else []]] = True
     who = np.flatnonzero((home >= 0) & looked[home])
-    result, best = found.shares[home[who]], np.ones(found.counts.shape)
+    result, best = published.shares[home[who]], np.ones(published.counts.shape)
     shares = result.copy()
     for finer in finer_tables(view.subject, view.subject.people[who], home[who]) if len(who) else ():
         if together and (len(order) > classes or not looked.all() or not (finer.sizes >= view.k).all()):
@@ -444,38 +446,41 @@ def _by_part(
     view: View, finer: Finer, usable: Ints, draw: np.random.Generator, *, together: bool
 ) -> tuple[Reals, Reals]:
     """The belief for each part and value, and how likely the refusal was for each class and value (1: no news)."""
-    found = view.found
-    by_part, refused = found.shares[finer.home], np.ones(found.counts.shape)
-    asked, logs = _of_shares(view, finer, usable)
+    published = view.found
+    by_part, refused = published.shares[finer.home], np.ones(published.counts.shape)
+    allowances, logs = _of_shares(view, finer, usable)
     if view.close and (not together or len(usable) <= CLOSE_CLASSES):
         close, more = _of_distances(view, finer, usable[:CLOSE_CLASSES], draw)
         logs += more
-        asked |= {key: min(asked.get(key, one), one, key=lambda one: one.chance) for key, one in close.items()}
+        allowances |= {
+            key: min(allowances.get(key, allowance), allowance, key=lambda candidate: candidate.chance)
+            for key, allowance in close.items()
+        }
     everything = float(logs.sum())
-    for (number, value), one in asked.items():
-        rest = (everything if together else logs[number]) - np.log(max(one.chance, 1e-300))
+    for (number, value), allowance in allowances.items():
+        rest = (everything if together else logs[number]) - np.log(max(allowance.chance, 1e-300))
         parts = finer.of_class(number)
-        sizes, rows = tuple(finer.sizes[parts].tolist()), int(found.counts[number, value])
-        posterior = belief(sizes, rows, one, float(np.exp(rest)))
+        sizes, rows = tuple(finer.sizes[parts].tolist()), int(published.counts[number, value])
+        posterior = belief(sizes, rows, allowance, float(np.exp(rest)))
         if posterior is not None:
             by_part[parts, value] = posterior
-            refused[number, value] = 1 - one.chance * np.exp(rest)
+            refused[number, value] = 1 - allowance.chance * np.exp(rest)
     return by_part, refused
 
 
 def _of_shares(view: View, finer: Finer, usable: Ints) -> tuple[Asked, Reals]:
     """By promises about shares, value by value; and how likely all values of a class are fine, as logarithms."""
-    asked: Asked = {}
+    allowances: Asked = {}
     for number in usable.tolist():
         for promise, watched in view.watch:
             for value in watched.tolist():
-                if one := _allowed(finer, number, promise, int(view.found.counts[number, value])):
+                if allowance := _allowed(finer, number, promise, int(view.found.counts[number, value])):
                     key = (number, value)
-                    asked[key] = min(asked.get(key, one), one, key=lambda allowed: allowed.chance)
+                    allowances[key] = min(allowances.get(key, allowance), allowance, key=lambda allowed: allowed.chance)
     logs = np.zeros(len(view.found.counts))
-    for (number, _), one in asked.items():
-        logs[number] += np.log(max(one.chance, 1e-300))
-    return asked, logs
+    for (number, _), allowance in allowances.items():
+        logs[number] += np.log(max(allowance.chance, 1e-300))
+    return allowances, logs
 
 
 def _allowed(finer: Finer, number: int, promise: Promise, rows: int) -> Allowed | None:
@@ -489,13 +494,13 @@ def _allowed(finer: Finer, number: int, promise: Promise, rows: int) -> Allowed 
 
 def _of_distances(view: View, finer: Finer, usable: Ints, draw: np.random.Generator) -> tuple[Asked, Reals]:
     """By promises of closeness, all values at once; and how likely a class is fine, as logarithms."""
-    asked: Asked = {}
+    allowances: Asked = {}
     logs = np.zeros(len(view.found.counts))
     for number in usable.tolist():
         for promise, distance in view.close:
             sizes, limit = finer.sizes[finer.of_class(number)], promise.closeness.t if promise.closeness else 1.0
-            one = kept_close(view.found.counts[number], sizes, distance, limit, draw)
-            if one is not None:
-                logs[number] += np.log(max(one[0].chance, 1e-300))
-                asked |= {(number, value): one[value] for value in view.values.tolist()}
-    return asked, logs
+            by_value = kept_close(view.found.counts[number], sizes, distance, limit, draw)
+            if by_value is not None:
+                logs[number] += np.log(max(by_value[0].chance, 1e-300))
+                allowances |= {(number, value): by_value[value] for value in view.values.tolist()}
+    return allowances, logs

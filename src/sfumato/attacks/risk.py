@@ -93,9 +93,9 @@ def individual_risk(sizes: NDArray[np.int64], population: NDArray[np.float64]) -
     f = sizes.astype(np.float64)
     p = np.clip(f / population, 1e-12, 1.0)
     steps = (p < 0.5) & (f <= _TERMS)
-    found = np.empty(len(f))
-    found[steps], found[~steps] = _stepwise(f[steps], p[steps]), _series(f[~steps], p[~steps])
-    return found
+    risk = np.empty(len(f))
+    risk[steps], risk[~steps] = _stepwise(f[steps], p[steps]), _series(f[~steps], p[~steps])
+    return risk
 
 
 _TERMS = 64
@@ -104,20 +104,20 @@ _TERMS = 64
 
 def _series(f: Reals, p: Reals) -> Reals:
     """p/f times 2F1(1, 1; f + 1; 1 - p), which is the same by Euler's transformation: the terms fall quickly."""
-    term = found = np.ones(len(f))
+    term = total = np.ones(len(f))
     for n in range(1, _TERMS + 1):
         term = term * n / (f + n) * (1 - p)
-        found = found + term
-    return np.asarray(p / f * found)
+        total = total + term
+    return np.asarray(p / f * total)
 
 
 def _stepwise(f: Reals, p: Reals) -> Reals:
     """From f = 1 on, by integration by parts: r_f = p/(1-p) (1/(f-1) - r_{f-1}); errors shrink where p is below 1/2."""
     odds = p / (1 - p)
-    found = odds * np.log(1 / p)
+    risk = odds * np.log(1 / p)
     for n in range(2, int(min(f.max(initial=1), _TERMS)) + 1):
-        found = np.where(f >= n, odds * (1 / (n - 1) - found), found)
-    return np.asarray(found)
+        risk = np.where(f >= n, odds * (1 / (n - 1) - risk), risk)
+    return np.asarray(risk)
 
 
 # Risks of people in a sample whose rows carry sampling weights: the population behind it is estimated.
@@ -163,11 +163,11 @@ def sample_risk(sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> Sampl
     if not rows:
         return SampleRisk(population=0.0, simple=0.0, individual=0.0, expected=0.0, share=0.0)
     behind = np.maximum(weights, sizes)
-    found = individual_risk(sizes, behind)
+    risks = individual_risk(sizes, behind)
     return SampleRisk(
         population=float(weights.sum()),
         simple=float((1.0 / behind).max()),
-        individual=float(found.max()),
-        expected=float(sizes @ found),
-        share=float(sizes @ found) / rows,
+        individual=float(risks.max()),
+        expected=float(sizes @ risks),
+        share=float(sizes @ risks) / rows,
     )

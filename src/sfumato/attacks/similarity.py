@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.finding import Finding, Limit, Rate
 from sfumato.attacks.guarantees import Promise
-from sfumato.attacks.homogeneity import asked, chosen, mean, most_frequent, runs, unfit
+from sfumato.attacks.homogeneity import check_options, chosen, mean, most_frequent, runs, unfit
 from sfumato.attacks.posterior import SLACK, Counted, Posterior, Reals, alone, counted
 from sfumato.attacks.subject import Ints, Subject
 from sfumato.core.arguments import above, at_least, between
@@ -50,7 +50,7 @@ class Skewness:
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         above("factor", self.factor, 1)
-        asked(self.trials, self.column)
+        check_options(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
@@ -59,8 +59,8 @@ class Skewness:
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Attack some people."""
         column = chosen(subject, self.column) or ""
-        found = runs(subject, column, self.trials, chance, self._named, self._guessed)
-        posterior = found.posterior
+        outcome = runs(subject, column, self.trials, chance, self._named, self._guessed)
+        posterior = outcome.posterior
         ratio = posterior.per_person(posterior.highest(_ratio(posterior))[0])
         speaks = posterior.per_person(posterior.highest(self._score(posterior))[0])
         return Finding(
@@ -68,9 +68,9 @@ class Skewness:
             threat=self.threat,
             knows=f"a person's quasi-identifiers and the overall shares of {column}",
             does=f"name their {column} where its share among the fitting rows is {self.factor:g} times the overall one",
-            rate=found.rate,
-            naive=found.naive,
-            control=found.control,
+            rate=outcome.rate,
+            naive=outcome.naive,
+            control=outcome.control,
             limit=limit,
             worst=float(speaks.max(initial=0)),
             figures={
@@ -142,7 +142,7 @@ class Similarity:
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         at_least("level", self.level, 1)
-        asked(self.trials, self.column)
+        check_options(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
@@ -153,18 +153,18 @@ class Similarity:
     def run(self, subject: Subject, chance: Chance, limit: Limit | None = None) -> Finding:
         """Attack some people."""
         column = chosen(subject, self.column, subject.trees.__contains__) or ""
-        found = runs(_lifted(subject, column, self.level), column, self.trials, chance, most_frequent)
-        sure = found.posterior.per_person(found.posterior.highest(found.posterior.share)[0])
-        plain = counted(subject, column).posterior(found.people)
+        outcome = runs(_lifted(subject, column, self.level), column, self.trials, chance, most_frequent)
+        sure = outcome.posterior.per_person(outcome.posterior.highest(outcome.posterior.share)[0])
+        plain = counted(subject, column).posterior(outcome.people)
         several = plain.per_person(np.diff(plain.starts).astype(np.float64)) > 1
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows=f"a person's quasi-identifiers and the tree over {column}",
             does=f"name the group of values that their {column} is in",
-            rate=found.rate,
-            naive=found.naive,
-            control=found.control,
+            rate=outcome.rate,
+            naive=outcome.naive,
+            control=outcome.control,
             limit=limit,
             worst=float(sure.max(initial=0)),
             figures={
@@ -226,7 +226,7 @@ class Proximity:
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         between("width", self.width, 0, 1)
-        asked(self.trials, self.column)
+        check_options(self.trials, self.column)
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""
@@ -359,17 +359,17 @@ class Divergence:
     def __post_init__(self) -> None:
         """Refuse nonsense."""
         between("threshold", self.threshold, 0, 1, open_low=True)
-        asked(self.trials, self.column)
+        check_options(self.trials, self.column)
 
     def variants(self, subject: Subject) -> Sequence[tuple[str, Divergence]]:
         """One for each claim about far values."""
         column = chosen(subject, self.column)
-        found: dict[str, Divergence] = {}
-        for one in subject.promises if subject.unit is None else ():
-            if one.far is not None and one.column in (None, column):
-                how = " by branches" if one.branches else ""
-                found[f"{how} from {one.far:g}"] = replace(self, threshold=one.far, claimed=one)
-        return list(found.items()) or [("", self)]
+        variants: dict[str, Divergence] = {}
+        for promise in subject.promises if subject.unit is None else ():
+            if promise.far is not None and promise.column in (None, column):
+                how = " by branches" if promise.branches else ""
+                variants[f"{how} from {promise.far:g}"] = replace(self, threshold=promise.far, claimed=promise)
+        return list(variants.items()) or [("", self)]
 
     def fits(self, subject: Subject) -> str:
         """Why it cannot be made on this subject; empty if it can."""

@@ -70,11 +70,11 @@ class RowStatements:
         groups = self._groups[names]
         if not sided:
             return groups.alone[rows]
-        found = np.zeros(len(rows), np.bool_)
+        is_alone = np.zeros(len(rows), np.bool_)
         free = len(sided) == len(names)
-        for place in np.flatnonzero(~self._outdone(sided, rows) if free else ~found).tolist():
-            found[place] = self._alone(groups, sided, int(rows[place]))
-        return found
+        for place in np.flatnonzero(~self._outdone(sided, rows) if free else ~is_alone).tolist():
+            is_alone[place] = self._alone(groups, sided, int(rows[place]))
+        return is_alone
 
     def _outdone(self, sided: list[str], rows: Rows) -> Mask:
         """Rows of whom it is seen at once that another fits what they say: one of a few that lie far out.
@@ -83,26 +83,26 @@ class RowStatements:
         """
         columns: list[Any] = [self.sheet.columns[name] for name in sided]
         above = np.stack([c.low[rows] > self._middles[name] for name, c in zip(sided, columns, strict=True)], axis=1)
-        found = np.zeros(len(rows), np.bool_)
+        is_outdone = np.zeros(len(rows), np.bool_)
         for sides in np.unique(above, axis=0):
-            asked = np.flatnonzero((above == sides).all(axis=1))
+            candidates = np.flatnonzero((above == sides).all(axis=1))
             places = [-self._places[n] if up else self._places[n] for n, up in zip(sided, sides, strict=True)]
             out = np.argpartition(np.sum(places, axis=0), min(_FAR_OUT, len(places[0])) - 1)[:_FAR_OUT]
-            fits = out[None, :] != rows[asked][:, None]
+            fits = out[None, :] != rows[candidates][:, None]
             for column, up in zip(columns, sides, strict=True):
-                mine = (column.low if up else column.high)[rows[asked]][:, None]
+                mine = (column.low if up else column.high)[rows[candidates]][:, None]
                 fits &= column.low[out] >= mine if up else column.high[out] <= mine
-            found[asked] = fits.any(axis=1)
-        return found
+            is_outdone[candidates] = fits.any(axis=1)
+        return is_outdone
 
     @cached_property
     def _sides(self) -> dict[str, _Spoken]:
         """On which side of the median a row is, where labels are single numbers: who fits is on the same side."""
-        found = {}
+        sides = {}
         for name, column in self.sheet.columns.items():
             if isinstance(column, Numbers) and bool((column.low == column.high)[~np.isnan(column.low)].all()):
-                found[name] = _Spoken(codes=(column.low > self._middles[name]).astype(np.int32), kinds=2)
-        return found
+                sides[name] = _Spoken(codes=(column.low > self._middles[name]).astype(np.int32), kinds=2)
+        return sides
 
     @cached_property
     def _places(self) -> dict[str, Rows]:
@@ -116,27 +116,29 @@ class RowStatements:
         for name in exact:
             column = self.sheet.columns[name]
             unknown |= np.isnan(column.low) if isinstance(column, Numbers) else False
-        ids, count = distinct([one.codes for one in spoken], [one.kinds for one in spoken], self.sheet.height)
+        ids, count = distinct(
+            [column.codes for column in spoken], [column.kinds for column in spoken], self.sheet.height
+        )
         return _Groups(ids=ids, count=count, unknown=unknown)
 
     def _alone(self, groups: _Groups, sided: list[str], row: int) -> bool:
         """Whether no other row of the group fits what a row says about numbers that are not exact."""
-        said = tuple(self._said(name, row) for name in sided)
-        key = int(groups.ids[row]), said
+        conditions = tuple(self._said(name, row) for name in sided)
+        key = int(groups.ids[row]), conditions
         if key not in groups.asked:
-            groups.asked[key] = not groups.unknown[row] and self._fits_one(said, groups, row)
+            groups.asked[key] = not groups.unknown[row] and self._fits_one(conditions, groups, row)
         return groups.asked[key]
 
-    def _fits_one(self, said: Sequence[Condition], groups: _Groups, row: int) -> bool:
+    def _fits_one(self, conditions: Sequence[Condition], groups: _Groups, row: int) -> bool:
         """The same, asked of as few rows as will do: some of the group, then those whom the rarest number leaves."""
         members = groups.members(row)
         if len(members) > BLOCK:
-            if self.sheet.fitting(said, members[:BLOCK]) > 1:
+            if self.sheet.fitting(conditions, members[:BLOCK]) > 1:
                 return False
-            few, said = self.sheet.narrowest(said)
+            few, conditions = self.sheet.narrowest(conditions)
             if len(few) < len(members):
                 members = few[groups.ids[few] == groups.ids[row]]
-        return self.sheet.fits_one(said, members)
+        return self.sheet.fits_one(conditions, members)
 
     def _exact(self, name: str) -> bool:
         column = self.sheet.columns[name]
@@ -166,8 +168,8 @@ class _Spoken:
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> _Spoken:
-        found, codes = np.unique(values, return_inverse=True)
-        return cls(codes=codes.reshape(-1).astype(np.int32), kinds=max(len(found), 1))
+        distinct_values, codes = np.unique(values, return_inverse=True)
+        return cls(codes=codes.reshape(-1).astype(np.int32), kinds=max(len(distinct_values), 1))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -275,10 +277,10 @@ class SinglingOut:
         draws = chance.generator().spawn(3)
         release = Sheet.of_release(subject, self.about)
         people = Sheet.of_people(subject, subject.people, self.about)
-        found, trials = self._statements(subject, release, draws[0])
+        predicates, trials = self._statements(subject, release, draws[0])
         known = _Domains.of(subject, self._names(subject))
         guesses = [self._random(subject, known, draws[1]) for _ in range(max(trials, 1))]
-        rate = Rate(hits=float(hits(people, found)), trials=trials, failed=trials - len(found))
+        rate = Rate(hits=float(hits(people, predicates)), trials=trials, failed=trials - len(predicates))
         return Finding(
             attack=self.name,
             threat=self.threat,
@@ -286,10 +288,10 @@ class SinglingOut:
             does=f"say something{self._limited(subject)} that is true of exactly one person",
             rate=rate,
             naive=Rate(hits=float(hits(people, guesses)), trials=len(guesses)),
-            control=self._outsiders(subject, found, trials, draws[2]),
+            control=self._outsiders(subject, predicates, trials, draws[2]),
             limit=limit,
-            figures={"statements": float(len(found)), "columns": float(self._length(subject))},
-            note=self._note(subject, found),
+            figures={"statements": float(len(predicates)), "columns": float(self._length(subject))},
+            note=self._note(subject, predicates),
         )
 
     def _names(self, subject: Subject) -> tuple[str, ...]:
@@ -302,21 +304,21 @@ class SinglingOut:
         return 1 if self.kind == "univariate" else min(self.columns, len(self._names(subject)))
 
     def _outsiders(
-        self, subject: Subject, found: list[Predicate], trials: int, draws: np.random.Generator
+        self, subject: Subject, predicates: list[Predicate], trials: int, draws: np.random.Generator
     ) -> Rate | None:
         """The same statements among as many people of the control file as there are people, or all of them."""
         if subject.control is None or not set(self._names(subject)) <= set(subject.control.columns):
             return None
         chosen = np.sort(draws.permutation(subject.control.height)[: subject.people.height])
         others = Sheet.of_people(subject, subject.control[chosen], self.about)
-        return Rate(hits=float(hits(others, found)), trials=trials, failed=trials - len(found))
+        return Rate(hits=float(hits(others, predicates)), trials=trials, failed=trials - len(predicates))
 
-    def _note(self, subject: Subject, found: list[Predicate]) -> str:
-        said = [] if found else ["no statement fits exactly one released row"]
-        said += [told] if self.about == "all" and (told := subject.not_looked_at()) else []
+    def _note(self, subject: Subject, predicates: list[Predicate]) -> str:
+        notes = [] if predicates else ["no statement fits exactly one released row"]
+        notes += [omissions] if self.about == "all" and (omissions := subject.not_looked_at()) else []
         if subject.control is not None and subject.control.height < subject.people.height:
-            said.append("the control file is smaller than the data: its rate is too low, and the risk too high")
-        return "; ".join(said)
+            notes.append("the control file is smaller than the data: its rate is too low, and the risk too high")
+        return "; ".join(notes)
 
     def _statements(self, subject: Subject, release: Sheet, draws: np.random.Generator) -> tuple[list[Predicate], int]:
         """Different statements that single out a released row, and how many were wanted."""
@@ -325,16 +327,16 @@ class SinglingOut:
             kept = [every[i] for i in draws.permutation(len(every)) if release.singled(every[i])][: self.trials]
             silent = len(release.columns) - len({predicate[0].column for predicate in kept})
             return kept, len(kept) + silent
-        said, names, length = RowStatements(release), self._names(subject), self._length(subject)
-        found: dict[Predicate, None] = {}
+        statements, names, length = RowStatements(release), self._names(subject), self._length(subject)
+        predicates: dict[Predicate, None] = {}
         for first in range(0, self.attempts, _TOGETHER):
             many = min(_TOGETHER, self.attempts - first)
             tries = [(int(draws.integers(release.height)), _drawn(names, length, draws)) for _ in range(many)]
-            for place in np.flatnonzero(said.singled(tries)).tolist():
-                found[said.predicate(tries[place])] = None
-                if len(found) == self.trials:
-                    return list(found), self.trials
-        return list(found), self.trials
+            for place in np.flatnonzero(statements.singled(tries)).tolist():
+                predicates[statements.predicate(tries[place])] = None
+                if len(predicates) == self.trials:
+                    return list(predicates), self.trials
+        return list(predicates), self.trials
 
     def _random(self, subject: Subject, known: _Domains, draws: np.random.Generator) -> Predicate:
         drawn = _drawn(self._names(subject), self._length(subject), draws)
@@ -375,17 +377,17 @@ class _Domains:
     @classmethod
     def of(cls, subject: Subject, names: tuple[str, ...]) -> _Domains:
         """Public knowledge: domains of quasi-identifiers, and the range or the words of other columns."""
-        found, words = {}, {}
+        points, words = {}, {}
         for name in names:
             if name not in subject.numeric:
                 there = subject.coverage[name].values if name in subject.coverage else exact_values(subject, name)
                 words[name] = max(len(there), 1)
             elif name in subject.coverage:
                 values = numbers(pl.Series(subject.coverage[name].values, dtype=pl.String))
-                found[name] = values[~np.isnan(values)]
+                points[name] = values[~np.isnan(values)]
             else:
-                found[name] = _spread(numbers(subject.people[name]))
-        return cls(numbers=found, words=words)
+                points[name] = _spread(numbers(subject.people[name]))
+        return cls(numbers=points, words=words)
 
     def guessed(self, name: str, draws: np.random.Generator) -> Condition:
         """A random statement about a column, from the values that it can have: equal or not, above or below."""

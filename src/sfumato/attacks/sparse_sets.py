@@ -121,16 +121,16 @@ class SparseSets:
         sets = subject.people.cast(pl.List(pl.String))[people].to_list()
         domain = subject.people.cast(pl.List(pl.String)).explode().drop_nulls().unique().sort().to_list()
         known = [self._known(own or [], domain, rng) for own in sets]
-        tries = [_Try.of(subject, one) for one in known]
+        tries = [_Try.of(subject, items) for items in known]
         own = people if subject.record is None else subject.record[people]
-        hits = np.array([one.hit(int(record)) for one, record in zip(tries, own, strict=True)])
-        stands = np.array([one.stands for one in tries])
-        found = np.array([len(one.best) for one in tries])
-        answered = (found > 0) & (stands >= self.eccentricity)
-        speaks = (found > 0) & (stands >= STANDS_OUT)
+        hits = np.array([attempt.hit(int(record)) for attempt, record in zip(tries, own, strict=True)])
+        stands = np.array([attempt.stands for attempt in tries])
+        n_best = np.array([len(attempt.best) for attempt in tries])
+        answered = (n_best > 0) & (stands >= self.eccentricity)
+        speaks = (n_best > 0) & (stands >= STANDS_OUT)
         figures = {
-            "one": float((found == 1).mean()),
-            "ties": float(found[found > 0].mean()) if found.any() else 0.0,
+            "one": float((n_best == 1).mean()),
+            "ties": float(n_best[n_best > 0].mean()) if n_best.any() else 0.0,
             "speaks": float(speaks.mean()),
             "right": float(hits[speaks].mean()) if speaks.any() else 0.0,
         }
@@ -140,10 +140,10 @@ class SparseSets:
             knows=f"{self.m} {'item' if self.m == 1 else 'items'} of a person"
             + (f", and {self.wrong} wrong ones" if self.wrong else ""),
             does="pick their record",
-            rate=Rate(hits=float(hits[answered].sum()), trials=len(hits), failed=int((found == 0).sum())),
+            rate=Rate(hits=float(hits[answered].sum()), trials=len(hits), failed=int((n_best == 0).sum())),
             naive=Rate(hits=len(hits) / len(subject.released), trials=len(hits), exact=True),
             limit=limit,
-            worst=max((1 / one for one in found[answered].tolist()), default=0.0),
+            worst=max((1 / count for count in n_best[answered].tolist()), default=0.0),
             figures=figures | _secrets(subject, tries, people) | _inferred(subject, tries, known),
         )
 
@@ -169,13 +169,13 @@ class _Try:
     def of(cls, subject: ItemSubject, known: list[str]) -> _Try:
         """Score all records."""
         place, starts, records = subject.index
-        shown = dict.fromkeys(subject.covers.get(item, item) for item in known)
-        ways = [(one,) if isinstance(one, str) else one for one in shown if one is not None]
-        found = [[place[way] for way in one if way in place] for one in ways]
-        lists = [_any(starts, records, codes) for codes in found if codes]
+        labels = dict.fromkeys(subject.covers.get(item, item) for item in known)
+        ways = [(label,) if isinstance(label, str) else label for label in labels if label is not None]
+        label_codes = [[place[way] for way in alternatives if way in place] for alternatives in ways]
+        lists = [_any(starts, records, codes) for codes in label_codes if codes]
         if not lists:
             return cls(best=np.zeros(0, np.int64), stands=0.0)
-        sizes = np.array([len(one) for one in lists])
+        sizes = np.array([len(holders) for holders in lists])
         weights = np.repeat(1 / np.log1p(sizes), sizes)
         scores = np.bincount(np.concatenate(lists), weights=weights, minlength=len(subject.released))
         top = scores.max()
@@ -194,17 +194,17 @@ class _Try:
 def _inferred(subject: ItemSubject, tries: list[_Try], known: list[list[str]]) -> dict[str, float]:
     """How surely the best records tell a sensitive item that was not known before."""
     place, starts, records = subject.index
-    shown = [item for item in subject.sensitive if item in place]
-    if not shown:
+    sensitive_items = [item for item in subject.sensitive if item in place]
+    if not sensitive_items:
         return {}
-    has = np.zeros((len(shown), len(subject.released)), np.bool_)
-    for row, item in enumerate(shown):
+    has = np.zeros((len(sensitive_items), len(subject.released)), np.bool_)
+    for row, item in enumerate(sensitive_items):
         has[row, records[starts[place[item]] : starts[place[item] + 1]]] = True
     sure = np.zeros(len(tries))
-    for at, (one, own) in enumerate(zip(tries, known, strict=True)):
-        open_items = [row for row, item in enumerate(shown) if item not in own]
-        if len(one.best) and open_items:
-            sure[at] = has[open_items][:, one.best].mean(axis=1).max()
+    for at, (attempt, own) in enumerate(zip(tries, known, strict=True)):
+        open_items = [row for row, item in enumerate(sensitive_items) if item not in own]
+        if len(attempt.best) and open_items:
+            sure[at] = has[open_items][:, attempt.best].mean(axis=1).max()
     whole = float(has.mean(axis=1).max())
     return {INFERRED: float(sure.mean()), f"{INFERRED}_worst": float(sure.max(initial=0)), f"{INFERRED}_naive": whole}
 
@@ -223,10 +223,10 @@ def _secrets(subject: ItemSubject, tries: list[_Try], people: Ints) -> dict[str,
     names, codes = np.unique(values, return_inverse=True)
     truth = subject.secret[1].cast(pl.String).fill_null("")[people].to_list()
     sure, right = np.zeros(len(tries)), np.zeros(len(tries))
-    for at, (one, own) in enumerate(zip(tries, truth, strict=True)):
-        if len(one.best):
-            counts = np.bincount(codes[one.best], minlength=len(names))
+    for at, (attempt, own) in enumerate(zip(tries, truth, strict=True)):
+        if len(attempt.best):
+            counts = np.bincount(codes[attempt.best], minlength=len(names))
             named = np.flatnonzero(counts == counts.max())
-            sure[at] = counts.max() / len(one.best)
+            sure[at] = counts.max() / len(attempt.best)
             right[at] = float((names[named] == own).any()) / len(named)
     return {"told": float(sure.mean()), "told_worst": float(sure.max(initial=0)), "told_right": float(right.mean())}

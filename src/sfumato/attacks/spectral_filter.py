@@ -187,27 +187,27 @@ class NoiseFilter:
         linear = best_linear(seen)
         spectral = reconstructed(seen.shown, seen.deviation, "spectral")
         guesses = {"filtered": linear, "spectral": spectral, "shown": seen.shown, "naive": nearer}
-        hits = {name: int((abs(one[cell] - seen.true[cell]) <= within).sum()) for name, one in guesses.items()}
-        apart = {name: np.sqrt(((one - seen.true) ** 2).mean(axis=0)) for name, one in guesses.items()}
+        hits = {name: int((abs(guess[cell] - seen.true[cell]) <= within).sum()) for name, guess in guesses.items()}
+        apart = {name: np.sqrt(((guess - seen.true) ** 2).mean(axis=0)) for name, guess in guesses.items()}
         return self._finding(
             rate=Rate(hits=hits["filtered"], trials=len(row)),
             naive=Rate(hits=hits["naive"], trials=len(row)),
             limit=limit,
             figures={
                 **{f"rate_{name}": many / len(row) for name, many in hits.items()},
-                **{f"error_{name}": _whole(one, seen.span) for name, one in apart.items()},
+                **{f"error_{name}": _whole(errors, seen.span) for name, errors in apart.items()},
             },
             note="counted on true answers",
             exact=True,
         )
 
-    def _finding(self, **found: object) -> Finding:
+    def _finding(self, **details: object) -> Finding:
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows="all shown numbers and the specification",
             does=f"tell a number within {self.tolerance:g} of its declared range",
-            **found,  # type: ignore[arg-type]
+            **details,  # type: ignore[arg-type]
         )
 
 

@@ -205,12 +205,12 @@ class Subject(Brief):
 
     def not_looked_at(self) -> str:
         """What an attack on all published columns must say about what it could not look at."""
-        said = []
+        notes = []
         if self.left_out:
-            said.append(f"{listed(self.left_out, most=6)}: published, but not in the original that was given")
+            notes.append(f"{listed(self.left_out, most=6)}: published, but not in the original that was given")
         if self.control is not None and not self.controlled:
-            said.append("no control run: the control file does not have all published columns")
-        return "; ".join(said)
+            notes.append("no control run: the control file does not have all published columns")
+        return "; ".join(notes)
 
     @cached_property
     def promises(self) -> tuple[Promise, ...]:
@@ -326,7 +326,7 @@ def guarded_view(subject: Subject, column: str) -> Subject:
     return replace(
         subject,
         release=subject.release.rename({column: name}),
-        quasi=tuple(one for one in subject.quasi if one != column),
+        quasi=tuple(name for name in subject.quasi if name != column),
         sensitive=(column,),
         beside=(),
         groups=groups.with_columns(pl.lit("1").alias(f"{name}, {column}: rows")),

@@ -122,14 +122,14 @@ class TreeInference:
         dice = chance.generator()
         people = dice.permutation(len(subject.truth))[: self.trials]
         which = dice.integers(0, len(subject.trees), len(people))
-        surest = [one.shares.max(axis=1)[one.inside[people[which == n]]] for n, one in enumerate(subject.trees)]
+        surest = [tree.shares.max(axis=1)[tree.inside[people[which == n]]] for n, tree in enumerate(subject.trees)]
         control = None
         if subject.outside_truth is not None:
             others = dice.permutation(len(subject.outside_truth))[: self.trials]
             seats = dice.integers(0, len(subject.trees), len(others))
             control = _rate(subject, others, seats, subject.outside_truth, outside=True)
-        records = sum(int(one.sizes.sum()) for one in subject.trees)
-        hits = sum(float((one.shares.max(axis=1, initial=0) * one.sizes).sum()) for one in subject.trees)
+        records = sum(int(tree.sizes.sum()) for tree in subject.trees)
+        hits = sum(float((tree.shares.max(axis=1, initial=0) * tree.sizes).sum()) for tree in subject.trees)
         usual = int(subject.trees[0].overall.argmax())
         return Finding(
             attack=self.name,
@@ -140,18 +140,18 @@ class TreeInference:
             naive=Rate(hits=int((subject.truth[people] == usual).sum()), trials=len(people)),
             control=control,
             limit=limit or subject.promised,
-            worst=max((float(one.max()) for one in surest if len(one)), default=None),
+            worst=max((float(shares.max()) for shares in surest if len(shares)), default=None),
             figures={TOLD: hits / max(records, 1)},
         )
 
 
 def _rate(subject: TreeSubject, people: Whole, which: Whole, truth: Whole, *, outside: bool = False) -> Rate:
     right = 0
-    for n, one in enumerate(subject.trees):
+    for n, tree in enumerate(subject.trees):
         mine = people[which == n]
-        place = one.outside if outside and one.outside is not None else one.inside
-        said = one.shares.argmax(axis=1)[place[mine]]
-        right += int((said == truth[mine]).sum())
+        place = tree.outside if outside and tree.outside is not None else tree.inside
+        guesses = tree.shares.argmax(axis=1)[place[mine]]
+        right += int((guesses == truth[mine]).sum())
     return Rate(hits=right, trials=len(people), confidence=0.95 if outside else SURE)
 
 
@@ -198,16 +198,16 @@ class TreeMembership:
         many = max(min(self.trials // 2, len(subject.truth), len(others)), 1)
         inside = dice.permutation(len(subject.truth))[:many]
         outside = dice.permutation(len(others))[:many]
-        told = _scores(subject, inside, subject.truth, outside=False) > 0
+        is_detected = _scores(subject, inside, subject.truth, outside=False) > 0
         denied = _scores(subject, outside, others, outside=True) <= 0
-        figures = {"people in the data who are told so": float(told.mean())}
+        figures = {"people in the data who are told so": float(is_detected.mean())}
         figures["people not in it who are told so"] = float(1 - denied.mean())
         return Finding(
             attack=self.name,
             threat=self.threat,
             knows="somebody's attributes and class, and the tree",
             does="tell whether the tree was learnt from their record",
-            rate=Rate(hits=int(told.sum() + denied.sum()), trials=2 * many),
+            rate=Rate(hits=int(is_detected.sum() + denied.sum()), trials=2 * many),
             naive=Rate(hits=many, trials=2 * many, exact=True),
             limit=limit,
             figures=figures,
@@ -216,12 +216,12 @@ class TreeMembership:
 
 def _scores(subject: TreeSubject, people: Whole, truth: Whole, *, outside: bool) -> Reals:
     """How much more frequent their classes are in their leaves than everywhere."""
-    found = np.zeros(len(people))
-    for one in subject.every:
-        place = one.outside if outside else one.inside
+    scores = np.zeros(len(people))
+    for tree in subject.every:
+        place = tree.outside if outside else tree.inside
         if place is not None:
-            found += log_shares(one.shares, one.overall)[place[people], truth[people]]
-    return found
+            scores += log_shares(tree.shares, tree.overall)[place[people], truth[people]]
+    return scores
 
 
 # Several trees over the same people: what all leaves of a person tell together.
@@ -262,8 +262,8 @@ class TreeCombination:
         control = None
         if subject.outside_truth is not None:
             others = dice.permutation(len(subject.outside_truth))[: self.trials]
-            said = combined(subject, others, outside=True)
-            control = Rate(hits=int((said == subject.outside_truth[others]).sum()), trials=len(others))
+            guesses = combined(subject, others, outside=True)
+            control = Rate(hits=int((guesses == subject.outside_truth[others]).sum()), trials=len(others))
         sizes = _meetings(subject)
         return Finding(
             attack=self.name,
@@ -290,18 +290,18 @@ def combined(subject: TreeSubject, people: Whole, *, outside: bool = False) -> W
     """The class that all trees make most likely for each person."""
     overall = subject.every[0].overall
     with np.errstate(divide="ignore"):
-        found = np.repeat(np.log(overall)[None, :], len(people), axis=0)
-    for one in subject.every:
-        place = one.outside if outside else one.inside
+        scores = np.repeat(np.log(overall)[None, :], len(people), axis=0)
+    for tree in subject.every:
+        place = tree.outside if outside else tree.inside
         if place is not None:
-            found = found + log_shares(one.shares, one.overall)[place[people]]
-    return np.asarray(np.nan_to_num(found, nan=-np.inf, neginf=-1e300).argmax(axis=1))
+            scores = scores + log_shares(tree.shares, tree.overall)[place[people]]
+    return np.asarray(np.nan_to_num(scores, nan=-np.inf, neginf=-1e300).argmax(axis=1))
 
 
 def _meetings(subject: TreeSubject) -> Whole:
     """For every person, how many reach the same leaves in all trees."""
-    leaves = [one.inside.astype(np.int32) for one in subject.every]
-    ids, count = distinct(leaves, [len(one.sizes) for one in subject.every], len(subject.truth))
+    leaves = [tree.inside.astype(np.int32) for tree in subject.every]
+    ids, count = distinct(leaves, [len(tree.sizes) for tree in subject.every], len(subject.truth))
     return np.asarray(np.bincount(ids, minlength=count)[ids])
 
 

@@ -30,8 +30,8 @@ class PublishedColumn:
 
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it."""
-        shown = {"name": self.name, "role": str(self.role), "type": self.kind}
-        return {**shown, "guarded": True} if self.guarded else shown
+        entry = {"name": self.name, "role": str(self.role), "type": self.kind}
+        return {**entry, "guarded": True} if self.guarded else entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,17 +91,17 @@ class Published(Brief):
 
     def to_json(self) -> dict[str, Any]:
         """As the manifest has it."""
-        shown: dict[str, Any] = {
+        document: dict[str, Any] = {
             "rows": self.rows,
             "columns": [c.to_json() for c in self.columns],
             "missing": list(self.missing),
             "exempt_suppressed": self.exempt,
         }
         if self.apart is not None:
-            shown["apart"] = self.apart.to_json()
+            document["apart"] = self.apart.to_json()
         if self.population:
-            shown["population"] = [[*labels, rows] for labels, rows in self.population]
-        return shown
+            document["population"] = [[*labels, rows] for labels, rows in self.population]
+        return document
 
     @classmethod
     def from_json(cls, content: Any) -> Published:

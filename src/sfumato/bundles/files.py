@@ -77,7 +77,7 @@ def refuse_foreign(folder: Path) -> None:
         ) from error
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        holds = any(one.startswith(f"{name}/") for one in known)
+        holds = any(file_name.startswith(f"{name}/") for file_name in known)
         if not (name in known or holds) or path.is_symlink() or not (path.is_dir() if holds else path.is_file()):
             raise BundleError(
                 f"{folder} exists and is no bundle alone: {name!r} is no file of it and would be lost; move it "
@@ -187,24 +187,24 @@ def copy_parts(folder: Path, bundle: Path) -> dict[str, Any]:
             (place / file.name).hardlink_to(file)
         except OSError:
             shutil.copyfile(file, place / file.name)
-    found = [{"file": f"{FOLDER}/{file.name}", "sha256": sha256(file)} for file in sorted(place.iterdir())]
-    return {"file": FOLDER, "sha256": joint_digest(found), "parts": found}
+    parts = [{"file": f"{FOLDER}/{file.name}", "sha256": sha256(file)} for file in sorted(place.iterdir())]
+    return {"file": FOLDER, "sha256": joint_digest(parts), "parts": parts}
 
 
 def joint_digest(parts: Iterable[Mapping[str, str]]) -> str:
     """One digest for all parts: of their names and digests, line by line."""
-    lines = "".join(f"{one['sha256']}  {one['file']}\n" for one in parts)
+    lines = "".join(f"{part['sha256']}  {part['file']}\n" for part in parts)
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def part_files(folder: Path, data: Mapping[str, Any]) -> list[Path]:
     """The parts that a manifest names; one that is missing, or no plain file, is refused."""
     place = folder / FOLDER
-    found = [folder / str(one["file"]) for one in data["parts"]]
-    for path in found:
+    paths = [folder / str(part["file"]) for part in data["parts"]]
+    for path in paths:
         if path.parent != place or place.is_symlink() or path.is_symlink() or not path.is_file():
             raise BundleError(f"{folder} is not whole: its part {path.name!r} is missing")
-    return found
+    return paths
 
 
 def digest_now(folder: Path, data: Mapping[str, Any]) -> str:

@@ -34,8 +34,8 @@ def uneven_rows(mine: Sequence[Path], theirs: Sequence[Path], data: Mapping[str,
     if sources[0].names != sources[1].names:
         return max(sources[0].rows, sources[1].rows, 1)
     names, mark = sources[0].names, next(iter(missing), "")
-    asked = sql.uneven(sources[0].base, sources[1].base, names, mark)
-    return int(sources[0].engine.ask(asked)["n"][0])
+    query = sql.uneven(sources[0].base, sources[1].base, names, mark)
+    return int(sources[0].engine.ask(query)["n"][0])
 
 
 def counted_files(files: Sequence[Path], missing: tuple[str, ...]) -> EngineSource:

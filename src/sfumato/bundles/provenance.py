@@ -68,7 +68,7 @@ class Verification(Brief):
     @property
     def placed_remarks(self) -> list[Remark]:
         """The remarks, each with the bundle that it is about."""
-        return [Remark(what=one.what, detail=f"{self.folder}: {one.detail}") for one in self.remarks]
+        return [Remark(what=remark.what, detail=f"{self.folder}: {remark.detail}") for remark in self.remarks]
 
     def as_check(self, what: str) -> Check:
         """All checks as one, for what the bundle is a part of."""
@@ -77,19 +77,21 @@ class Verification(Brief):
 
     def to_json(self) -> dict[str, Any]:
         """As the command line prints it."""
-        shown = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
-        unseen = [{"path": one.path, "why": one.why} for one in self.stated]
+        checks = [{"what": c.what, "holds": c.holds, "detail": c.detail} for c in self.checks]
+        unseen = [{"path": origin.path, "why": origin.why} for origin in self.stated]
         noted = [{"what": r.what, "detail": r.detail} for r in self.remarks]
-        told = {"bundle": self.folder, "holds": self.holds, "claimed": self.claimed}
-        told |= {"signature": self.signature.to_json(), "checks": shown}
-        return {**told, "remarks": noted, "not_recomputed": unseen}
+        document = {"bundle": self.folder, "holds": self.holds, "claimed": self.claimed}
+        document |= {"signature": self.signature.to_json(), "checks": checks}
+        return {**document, "remarks": noted, "not_recomputed": unseen}
 
 
-def same(what: str, found: Any, stated: Any) -> Check:
+def same(what: str, actual: Any, stated: Any) -> Check:
     """Whether something is as the manifest states it."""
-    holds = bool(found == stated)
+    holds = bool(actual == stated)
     return Check(
-        what=what, holds=holds, detail=shown(found) if holds else f"found {shown(found)}, stated {shown(stated)}"
+        what=what,
+        holds=holds,
+        detail=short_text(actual) if holds else f"found {short_text(actual)}, stated {short_text(stated)}",
     )
 
 
@@ -104,7 +106,7 @@ def rounded(value: Any) -> Any:
     return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def shown(value: Any) -> str:
+def short_text(value: Any) -> str:
     """A value in few words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -297,9 +299,9 @@ def origin_of(path: str, kind: str, recomputed: Iterable[str] = ()) -> Origin:
 @lru_cache(maxsize=10_000)
 def _known(path: str, kind: str) -> Origin:
     """The first of all patterns that a path fits; the same paths are asked for again with every bundle."""
-    for one in (*_FIRST.get(kind, ()), *_COMMON, *_ATTACKS, *_KINDS.get(kind, ())):
-        if fnmatchcase(path, one.path):
-            return one
+    for origin in (*_FIRST.get(kind, ()), *_COMMON, *_ATTACKS, *_KINDS.get(kind, ())):
+        if fnmatchcase(path, origin.path):
+            return origin
     return Origin(path=path, how="stated", why="this version does not know it")
 
 
@@ -334,19 +336,19 @@ def not_recomputed(manifest: Mapping[str, Any], checks: Iterable[Check]) -> tupl
     """What a manifest states that a verifier cannot compute again, each kind of figure once."""
     kind = str(manifest["kind"])
     done = {check.what.removeprefix("utility: ") for check in checks if check.what.startswith("utility: ")}
-    found: dict[tuple[str, str], Origin] = {}
+    origins: dict[tuple[str, str], Origin] = {}
     for path, value in leaves(manifest):
-        one = origin_of(path, kind, done)
-        if one.how == "stated" and value not in ([], {}, None):
-            found.setdefault((one.path, one.why), one)
+        origin = origin_of(path, kind, done)
+        if origin.how == "stated" and value not in ([], {}, None):
+            origins.setdefault((origin.path, origin.why), origin)
     for name in _sized_by_word(manifest):
-        found["sizes", name] = Origin(
+        origins["sizes", name] = Origin(
             path=f"recoding/columns/{name}/sizes", how="stated",
             why="what a word covers is in the publisher's hierarchy, which the bundle does not contain",
         )  # fmt: skip
     for number, claim in enumerate(manifest.get("claims", ())):
         if claim["parameters"].get("guards", {}) is None:
-            found["holds", str(number)] = _KEPT_WISHES
+            origins["holds", str(number)] = _KEPT_WISHES
         if "together" in claim["parameters"]:
-            found["holds", str(number)] = _MEETINGS
-    return tuple(found.values())
+            origins["holds", str(number)] = _MEETINGS
+    return tuple(origins.values())

@@ -43,8 +43,8 @@ class Pseudonyms:
         """The column with every distinct value replaced by its pseudonym; missing stays missing."""
         names = cells.cast(pl.String)
         distinct = names.drop_nulls().unique()
-        made = pl.Series([self._pseudonym(self.bound or cells.name, name) for name in distinct], dtype=pl.String)
-        return names.replace_strict(distinct, made, return_dtype=pl.String, default=None).alias(cells.name)
+        pseudonyms = pl.Series([self._pseudonym(self.bound or cells.name, name) for name in distinct], dtype=pl.String)
+        return names.replace_strict(distinct, pseudonyms, return_dtype=pl.String, default=None).alias(cells.name)
 
     def _pseudonym(self, column: str, name: str) -> str:
         message = f"{len(column)}:{column}{name}".encode()
@@ -127,8 +127,8 @@ class DateShift:
         offsets = {person: self.offset(person) for person in known["person"].unique()}
         days = [self._day(table, name, day, offsets[person]) for person, day, _ in known.iter_rows()]
         moved = known.with_columns(moved=pl.Series(days, dtype=pl.String))
-        found = pairs.join(moved, on=["person", "day", "absent"], how="left", maintain_order="left", nulls_equal=True)
-        return self._typed(cells, found["moved"].zip_with(~absent, pairs["day"])).alias(name)
+        matches = pairs.join(moved, on=["person", "day", "absent"], how="left", maintain_order="left", nulls_equal=True)
+        return self._typed(cells, matches["moved"].zip_with(~absent, pairs["day"])).alias(name)
 
     def _day(self, table: Table, name: str, text: str, offset: int) -> str | None:
         try:

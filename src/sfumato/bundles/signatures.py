@@ -59,8 +59,8 @@ class Card:
 
     def text(self) -> str:
         """The card as its file has it."""
-        shown = {"sfumato": "card", "schema": 1, "name": self.name, "key": base64.b64encode(self.key).decode()}
-        return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+        document = {"sfumato": "card", "schema": 1, "name": self.name, "key": base64.b64encode(self.key).decode()}
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -92,12 +92,12 @@ class Signer:
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
         try:
-            found = load_pem_private_key(_content(path, "key"), password=None)
+            key = load_pem_private_key(_content(path, "key"), password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
             raise BundleError(f"{path} holds no private key that can be read: {error}") from error
-        if not isinstance(found, Ed25519PrivateKey):
+        if not isinstance(key, Ed25519PrivateKey):
             raise BundleError(f"{path} holds another kind of key; `sfumato key new NAME` makes one for Ed25519")
-        return cls._of(path.stem, found)
+        return cls._of(path.stem, key)
 
     @classmethod
     def _of(cls, name: str, private: Ed25519PrivateKey) -> Signer:
@@ -153,8 +153,8 @@ UNSIGNED = Signature(told="sealed, not signed: consistent, but anyone could have
 
 def sign(folder: Path, signer: Signer) -> None:
     """Sign the manifest of a bundle."""
-    made = signer.sign((folder / MANIFEST).read_bytes())
-    content = {"schema": 1, "algorithm": "Ed25519", "key": _text(signer.card.key), "signature": _text(made)}
+    signature = signer.sign((folder / MANIFEST).read_bytes())
+    content = {"schema": 1, "algorithm": "Ed25519", "key": _text(signer.card.key), "signature": _text(signature)}
     (folder / SIGNATURE).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -166,18 +166,18 @@ def checked_signature(folder: Path, card: Card | None) -> Signature:
             return UNSIGNED
         return Signature(told=f"not signed; {card.name} should have signed it", holds=False, checked=True)
     try:
-        key, made = _parsed(_read(path, "signature"), str(path))
+        key, signature = _parsed(_read(path, "signature"), str(path))
     except BundleError as error:
         return Signature(told=str(error), holds=False, checked=True)
     mark = fingerprint(key)
-    if not _good(key, made, (folder / MANIFEST).read_bytes()):
+    if not _good(key, signature, (folder / MANIFEST).read_bytes()):
         return Signature(told=f"the signature by key {mark} is not of this manifest", holds=False, checked=True)
     if card is None:
-        told = f"signed with the key {mark}; give the signer's card (--signer) to learn whether it is theirs"
-        return Signature(told=told, checked=True, key=mark)
+        message = f"signed with the key {mark}; give the signer's card (--signer) to learn whether it is theirs"
+        return Signature(told=message, checked=True, key=mark)
     if key != card.key:
-        told = f"signed with the key {mark}, and not with that of {card.name} ({card.fingerprint})"
-        return Signature(told=told, holds=False, checked=True, key=mark)
+        message = f"signed with the key {mark}, and not with that of {card.name} ({card.fingerprint})"
+        return Signature(told=message, holds=False, checked=True, key=mark)
     return Signature(told=f"signed by {card.name} ({mark})", checked=True, vouched=True, key=mark)
 
 
@@ -199,12 +199,12 @@ def _parsed(content: Any, where: str) -> tuple[bytes, bytes]:
     return _bytes(content["key"], 32, f"{where}: the key"), _bytes(content["signature"], 64, f"{where}: the signature")
 
 
-def _good(key: bytes, made: bytes, manifest: bytes) -> bool:
+def _good(key: bytes, signature: bytes, manifest: bytes) -> bool:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        Ed25519PublicKey.from_public_bytes(key).verify(made, _message(manifest))
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, _message(manifest))
     except InvalidSignature:
         return False
     return True
@@ -220,12 +220,12 @@ def _text(raw: bytes) -> str:
 
 def _bytes(text: Any, size: int, what: str) -> bytes:
     try:
-        found = base64.b64decode(text, validate=True)
+        content = base64.b64decode(text, validate=True)
     except (TypeError, ValueError):
-        found = b""
-    if len(found) != size:
+        content = b""
+    if len(content) != size:
         raise BundleError(f"{what} must be {size} bytes in base64")
-    return found
+    return content
 
 
 def _content(path: Path, what: str) -> bytes:

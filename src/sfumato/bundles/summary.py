@@ -103,16 +103,18 @@ OTHERWISE = "Risk, loss, sizes of groups and all other figures, computed again, 
 
 def sentences(checks: Sequence[Check]) -> list[str]:
     """What was checked: promises first, then subjects in which everything holds, then every failure by itself."""
-    good = [one for one in checks if one.holds]
-    promises = [f"Promised: {one.what.removeprefix(CLAIM)}. It holds: {one.detail}." for one in good if _is_claim(one)]
+    good = [check for check in checks if check.holds]
+    promises = [
+        f"Promised: {check.what.removeprefix(CLAIM)}. It holds: {check.detail}." for check in good if _is_claim(check)
+    ]
     if not any(map(_is_claim, checks)):
-        promises = [f"Promised: {one.detail}." for one in good if one.what == PLANNED]
-        good = [one for one in good if one.what != PLANNED]
+        promises = [f"Promised: {check.detail}." for check in good if check.what == PLANNED]
+        good = [check for check in good if check.what != PLANNED]
     counted = dict.fromkeys((*SUBJECTS, OTHERWISE), 0)
-    for one in good:
-        if not _is_claim(one):
-            counted[subject_of(one.what)] += 1
-    broken = {subject_of(one.what) for one in checks if not one.holds and not _is_claim(one)}
+    for check in good:
+        if not _is_claim(check):
+            counted[subject_of(check.what)] += 1
+    broken = {subject_of(check.what) for check in checks if not check.holds and not _is_claim(check)}
     fine = [
         f"{sentence} ({many} {'check' if many == 1 else 'checks'})."
         for sentence, many in counted.items()
@@ -133,9 +135,9 @@ def subject_of(what: str) -> str:
     return OTHERWISE
 
 
-def _is_claim(one: Check) -> bool:
-    return one.what.startswith(CLAIM)
+def _is_claim(check: Check) -> bool:
+    return check.what.startswith(CLAIM)
 
 
 def _failures(checks: Iterable[Check]) -> list[str]:
-    return [f"FAILS: {one.what}: {one.detail}." for one in checks if not one.holds]
+    return [f"FAILS: {check.what}: {check.detail}." for check in checks if not check.holds]

@@ -60,12 +60,14 @@ def formulas_escaped(manifest: Mapping[str, Any], paths: Iterable[Path]) -> Iter
     """Where the bundle says that formulas are escaped, all are: an unescaped text would read like its escaped twin."""
     if not is_escaped(manifest):
         return
-    found: list[str] = []
+    columns: list[str] = []
     for path in paths:
         data = path.read_bytes()
-        found += formula_columns(parse_csv(data, where=path.name, delimiter=",")) if path.suffix == ".csv" else ["all"]
-    detail = f"cells that a spreadsheet would run in {listed(found)}" if found else "none is left"
-    yield Check(what="formulas", holds=not found, detail=detail)
+        columns += (
+            formula_columns(parse_csv(data, where=path.name, delimiter=",")) if path.suffix == ".csv" else ["all"]
+        )
+    detail = f"cells that a spreadsheet would run in {listed(columns)}" if columns else "none is left"
+    yield Check(what="formulas", holds=not columns, detail=detail)
 
 
 # Verifying a bundle: whatever its manifest states, recomputed from the bytes of its data files.
@@ -98,25 +100,25 @@ class Reader:
 def verify_bundle(folder: Path, reader: Reader) -> Verification:
     """Re-read the data files and the manifest, and recompute whatever the manifest states."""
     manifest = load(folder / MANIFEST, sealed=False)
-    found: list[Check | Remark] = []
+    results: list[Check | Remark] = []
     signature = checked_signature(folder, reader.card)
     try:
         for check in _checks(folder, manifest, reader, signature):
-            found.append(check)  # noqa: PERF402  what was seen before a failure is kept
+            results.append(check)  # noqa: PERF402  what was seen before a failure is kept
     except BundleError:
         raise
     except SfumatoError as error:
-        found.append(Check(what="what the manifest describes", holds=False, detail=str(error)))
+        results.append(Check(what="what the manifest describes", holds=False, detail=str(error)))
     except FAULTS as error:
         detail = f"it is not of the form that this version writes: {error!r}"
-        found.append(Check(what="form of the manifest", holds=False, detail=detail))
-    checks = tuple(one for one in found if isinstance(one, Check))
+        results.append(Check(what="form of the manifest", holds=False, detail=detail))
+    checks = tuple(result for result in results if isinstance(result, Check))
     return Verification(
         folder=folder.name,
         checks=checks,
         signature=signature,
         stated=not_recomputed(manifest, checks),
-        remarks=tuple(one for one in found if isinstance(one, Remark)),
+        remarks=tuple(result for result in results if isinstance(result, Remark)),
         claimed=bool(manifest["claims"]),
     )
 
@@ -129,12 +131,12 @@ def _checks(folder: Path, manifest: dict[str, Any], reader: Reader, signature: S
         yield Check(what="signature", holds=signature.holds, detail=signature.told)
     yield same("bytes of the data file", digest, data["sha256"])
     held, tables = True, reader.tables(folder, manifest)
-    for one in chain(reader.plan(manifest), reader.checks(manifest)(folder, manifest, tables)):
-        held = held and (isinstance(one, Remark) or one.holds)
-        yield one
+    for result in chain(reader.plan(manifest), reader.checks(manifest)(folder, manifest, tables)):
+        held = held and (isinstance(result, Remark) or result.holds)
+        yield result
     if reader.page is not None:
-        made = reader.page(manifest, tables) if held else None
-        yield _report(folder, manifest, made, vouched=signature.vouched)
+        page = reader.page(manifest, tables) if held else None
+        yield _report(folder, manifest, page, vouched=signature.vouched)
 
 
 def _report(folder: Path, manifest: Mapping[str, Any], page: str | None, *, vouched: bool) -> Check:
@@ -152,11 +154,11 @@ def _report(folder: Path, manifest: Mapping[str, Any], page: str | None, *, vouc
     by = str(manifest["sfumato"])
     if by == __version__:
         return Check(what=what, holds=False, detail="manifest and rows give another page")
-    told = f"version {by} made it, and this is {__version__}: the page cannot be made again"
+    message = f"version {by} made it, and this is {__version__}: the page cannot be made again"
     if vouched:
-        return Check(what=what, holds=True, detail=f"{told}; the signer vouches for it")
+        return Check(what=what, holds=True, detail=f"{message}; the signer vouches for it")
     return Check(
-        what=what, holds=False, detail=f"{told}; verify with sfumato {by}, or with the signer's card (--signer)"
+        what=what, holds=False, detail=f"{message}; verify with sfumato {by}, or with the signer's card (--signer)"
     )
 
 

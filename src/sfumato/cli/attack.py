@@ -56,7 +56,7 @@ def attack(
     loaded = None if plan is None else Plan.load(plan)
     names = tuple(name.strip() for name in (attacks or "").split(",") if name.strip())
     with watched(quiet=as_json) as work:
-        found = run(
+        audit = run(
             bundle,
             original,
             known=known,
@@ -69,31 +69,33 @@ def attack(
             work=work,
         )
     if as_json:
-        said = {"bundle": str(bundle), "attacks": found.to_json(), "not_made": dict(found.skipped)}
-        say_json({**said, "refuted": [one.attack for one in found.refuted]})
+        document = {"bundle": str(bundle), "attacks": audit.to_json(), "not_made": dict(audit.skipped)}
+        say_json({**document, "refuted": [finding.attack for finding in audit.refuted]})
     else:
-        show(found)
-    if found.refuted:
+        show(audit)
+    if audit.refuted:
         raise typer.Exit(EXIT_REFUTED)
 
 
-def show(found: Audit) -> None:
+def show(audit: Audit) -> None:
     """What was found, for people."""
     from sfumato.reports.attacks import merged, verdicts, works_in
     from sfumato.reports.language import share
 
-    chips = {one.attack: one.chip for one in verdicts(found.findings)}
+    chips = {verdict.attack: verdict.chip for verdict in verdicts(audit.findings)}
     rows = []
-    for one in merged(found.findings):
-        low, high = one.risk_interval
-        gain = f"{share(one.risk)} ({share(low)} to {share(high)})" if one.rate.carried_out else ""
-        limit = "" if one.limit is None else share(one.limit.value)
-        rows.append([one.attack, works_in(one.rate), share(one.baseline.value), gain, limit, chips[one.attack]])
+    for finding in merged(audit.findings):
+        low, high = finding.risk_interval
+        gain = f"{share(finding.risk)} ({share(low)} to {share(high)})" if finding.rate.carried_out else ""
+        limit = "" if finding.limit is None else share(finding.limit.value)
+        rows.append(
+            [finding.attack, works_in(finding.rate), share(finding.baseline.value), gain, limit, chips[finding.attack]]
+        )
     table(["attack", "works in", "without the release", "gain", "allowed", "outcome"], rows)
-    for told in verdicts(found.findings):
-        note = f" Note: {told.note}." if told.note else ""
-        say(f"{told.attack}: {told.who} {told.verdict}{note}")
-    for name, why in found.skipped.items():
+    for verdict in verdicts(audit.findings):
+        note = f" Note: {verdict.note}." if verdict.note else ""
+        say(f"{verdict.attack}: {verdict.who} {verdict.verdict}{note}")
+    for name, why in audit.skipped.items():
         say(f"not made: {name} ({why})")
 
 
@@ -129,19 +131,19 @@ def audit_noise(
         if together:
             if plan is not None or algorithm is not None:
                 raise PlanError("--together audits mechanisms; leave the plan and --algorithm out")
-            found = list(audit_together(epsilon, patience=patience, work=work))
+            cases = list(audit_together(epsilon, patience=patience, work=work))
         else:
             loaded = None if plan is None else Plan.load(plan)
             every = audit_everything(loaded, algorithm=algorithm, epsilon=epsilon, patience=patience, work=work)
-            found = list(every)
-    refuted = [one for one in found if one.audit.refuted]
+            cases = list(every)
+    refuted = [case for case in cases if case.audit.refuted]
     if as_json:
-        told = [{"what": one.what, **one.audit.to_json(), "factor": one.factor} for one in found]
-        say_json({"audits": told, "refuted": len(refuted)})
+        records = [{"what": case.what, **case.audit.to_json(), "factor": case.factor} for case in cases]
+        say_json({"audits": records, "refuted": len(refuted)})
     else:
-        table(["what", "promised", "at least", "verdict", "runs", "would find"], [_row(one) for one in found])
+        table(["what", "promised", "at least", "verdict", "runs", "would find"], [_row(case) for case in cases])
         say(
-            f"{len(refuted)} of {len(found)} promises are refuted. Those that are not are not proved: see docs/attacks."
+            f"{len(refuted)} of {len(cases)} promises are refuted. Those that are not are not proved: see docs/attacks."
         )
         say(
             "would find: how many times too small noise must be to be refuted with 95 %; in a release, that of a count."
@@ -150,9 +152,9 @@ def audit_noise(
         raise typer.Exit(EXIT_REFUTED)
 
 
-def _row(one: Any) -> list[str]:
-    audit = one.audit
+def _row(case: Any) -> list[str]:
+    audit = case.audit
     promised = f"{audit.declared:.3g}" + (f", delta {audit.delta:g}" if audit.delta else "")
-    power = "nothing" if one.factor is None else f"{one.factor:.2f} times"
+    power = "nothing" if case.factor is None else f"{case.factor:.2f} times"
     verdict = "REFUTED" if audit.refuted else "not refuted"
-    return [one.what, promised, f"{audit.epsilon_low:.2f}", verdict, f"{audit.runs:,}", power]
+    return [case.what, promised, f"{audit.epsilon_low:.2f}", verdict, f"{audit.runs:,}", power]

@@ -26,10 +26,11 @@ def show(ledger: Place, as_json: Json = False) -> None:
     accounts, deltas, witness = book.accounts(), book.deltas(), book.witness
     if as_json:
         more = {"delta": _plain(deltas), "witness": None if witness is None else str(witness)}
-        say_json({"unit": book.unit, "accounts": [_plain(one) for one in accounts], **more})
+        say_json({"unit": book.unit, "accounts": [_plain(account) for account in accounts], **more})
         return
     rows = [
-        [one.analyst or "everybody together", *map(readable, (one.granted, one.spent, one.left))] for one in accounts
+        [account.analyst or "everybody together", *map(readable, (account.granted, account.spent, account.left))]
+        for account in accounts
     ]
     table(["analyst", f"granted ({book.unit})", "spent", "left"], rows)
     if deltas.granted:
@@ -74,12 +75,12 @@ def history(ledger: Place, as_json: Json = False) -> None:
 
     charges = opened(ledger).history()
     if as_json:
-        shown = [
+        entries = [
             {"id": c.id, "made": c.made, "analyst": c.analyst, "what": c.what, "cost": str(c.cost)}
             | {"event": c.event, "status": c.status}
             for c in charges
         ]
-        say_json({"charges": shown})
+        say_json({"charges": entries})
         return
     table(
         ["number", "made", "analyst", "what", "cost", "status"],
@@ -101,8 +102,8 @@ def check(
     named = refuse_rolled_back(book, bundles or [], must_cite=True)
     cited = {str(folder): head.event for folder, head in citing(book)} | {str(f): head.event for f, head in named}
     if as_json:
-        found = [{"bundle": name, "event": event} for name, event in cited.items()]
-        say_json({**book.head.to_json(), "bundles": found})
+        citations = [{"bundle": name, "event": event} for name, event in cited.items()]
+        say_json({**book.head.to_json(), "bundles": citations})
         return
     say(f"{ledger} is whole: {book.head.event} events, each as it was written.")
     for name, event in cited.items():
@@ -171,5 +172,10 @@ def backup(
     say(f"{to} is a whole copy of {ledger}: {book.head.event} events.")
 
 
-def _plain(one: Account) -> dict[str, Any]:
-    return {"analyst": one.analyst, "granted": str(one.granted), "spent": str(one.spent), "left": str(one.left)}
+def _plain(account: Account) -> dict[str, Any]:
+    return {
+        "analyst": account.analyst,
+        "granted": str(account.granted),
+        "spent": str(account.spent),
+        "left": str(account.left),
+    }

@@ -65,7 +65,7 @@ def respond(
     memory: Annotated[
         Path | None, typer.Option("--memory", help="What people have shown before; it is made where there is none.")
     ] = None,
-    beside: Annotated[
+    other_columns: Annotated[
         list[str] | None, typer.Option("--beside", help="A column that is handed on as it is; may be repeated.")
     ] = None,
     force: Force = False,
@@ -82,14 +82,14 @@ def respond(
     refuse_file(output, force=force, sources=(data, spec, *([] if memory is None else [memory])))
     loaded = specified(spec)
     with watched(quiet=as_json) as work:
-        shown = responded(loaded, data, person=person, memory=memory, beside=beside or (), work=work)
-    write_whole(output, rendered(shown, output.name))
+        answers = responded(loaded, data, person=person, memory=memory, other_columns=other_columns or (), work=work)
+    write_whole(output, rendered(answers, output.name))
     if as_json:
-        say_json({"file": str(output), "rows": shown.height, "columns": shown.columns})
+        say_json({"file": str(output), "rows": answers.height, "columns": answers.columns})
         return
-    say(f"{output}: {shown.height:,} shown answers to {len(loaded.questions)} questions.")
-    if beside:
-        say(f"As they are, without any promise: {', '.join(beside)}.")
+    say(f"{output}: {answers.height:,} shown answers to {len(loaded.questions)} questions.")
+    if other_columns:
+        say(f"As they are, without any promise: {', '.join(other_columns)}.")
 
 
 def reconstruct(
@@ -125,46 +125,48 @@ def reconstruct(
         None if rule is None and limit is None else Stopping(rule=cast("Rule", rule or "chi-square"), limit=limit)
     )
     seen = shown_answers(specified(spec), data, questions or [], cells)
-    found: list[Distribution] = []
+    distributions: list[Distribution] = []
     if joint:
-        made = joint_table(seen, stopping).table()
+        frame = joint_table(seen, stopping).table()
     else:
-        found = reconstructed(seen, method=cast("Method", method), stopping=stopping, confidence=confidence)
-        made = cells_table(found)
+        distributions = reconstructed(seen, method=cast("Method", method), stopping=stopping, confidence=confidence)
+        frame = cells_table(distributions)
     if output is not None:
-        write_whole(output, rendered(made, output.name))
+        write_whole(output, rendered(frame, output.name))
     if as_json:
-        rounds = {one.name: one.rounds for one in found}
-        say_json({"answers": seen[0].answers, "rounds": rounds, "cells": made.to_dicts()})
+        rounds = {distribution.name: distribution.rounds for distribution in distributions}
+        say_json({"answers": seen[0].answers, "rounds": rounds, "cells": frame.to_dicts()})
         return
-    shown = [[f"{one:.5g}" if isinstance(one, float) else one for one in row] for row in made.head(_MOST).rows()]
-    table(made.columns, shown)
-    more = f" The first {_MOST} of {made.height:,} cells." if made.height > _MOST else ""
+    rows = [[f"{cell:.5g}" if isinstance(cell, float) else cell for cell in row] for row in frame.head(_MOST).rows()]
+    table(frame.columns, rows)
+    more = f" The first {_MOST} of {frame.height:,} cells." if frame.height > _MOST else ""
     say(f"{seen[0].answers:,} answers.{more} Estimates: nobody's own answer is known.")
 
 
 def _given(spec: Specification) -> list[PrivacyGiven]:
     from sfumato.collection.privacy_measures import privacy_given
 
-    return [privacy_given(one) for one in spec.questions]
+    return [privacy_given(question) for question in spec.questions]
 
 
 def _told(spec: Specification, given: list[PrivacyGiven]) -> dict[str, Any]:
     whole = spec.epsilon
     all_of = None if whole is None else {"exact": str(whole), "about": float(whole)}
-    return {"repeats": spec.repeats, "epsilon": all_of, "questions": [one.to_json() for one in given]}
+    return {"repeats": spec.repeats, "epsilon": all_of, "questions": [measure.to_json() for measure in given]}
 
 
 def _show(spec: Specification, given: list[PrivacyGiven]) -> None:
     rows = [
         [
-            one.name,
-            one.kind,
-            "none" if one.epsilon is None else f"{float(one.epsilon):.4g}" + " an item" * (one.kind == "items"),
-            " ".join(f"{100 * share:.3g} % at {confidence:g}" for confidence, share in one.shares.items()) or "-",
-            f"{one.information:.3g} of {one.entropy:.3g} bits",
+            measure.name,
+            measure.kind,
+            "none"
+            if measure.epsilon is None
+            else f"{float(measure.epsilon):.4g}" + " an item" * (measure.kind == "items"),
+            " ".join(f"{100 * share:.3g} % at {confidence:g}" for confidence, share in measure.shares.items()) or "-",
+            f"{measure.information:.3g} of {measure.entropy:.3g} bits",
         ]
-        for one in given
+        for measure in given
     ]
     table(["question", "noise", "local epsilon", "interval, of the range", "an answer tells"], rows)
     whole = spec.epsilon

@@ -51,13 +51,13 @@ def frontier(
         _pick(loaded, number, output, bundle or Path(f"point-{number}"), force=force, as_json=as_json)
         return
     with watched(quiet=as_json) as work:
-        found = compare(loaded, folder=output, work=work)
+        result = compare(loaded, folder=output, work=work)
     if as_json:
-        say_json({"folder": str(output), **content(found)})
+        say_json({"folder": str(output), **content(result)})
     else:
-        _show(found, _again(plan, output, data, changes, algorithms, grid))
-    if found.exit_code:
-        raise typer.Exit(found.exit_code)
+        _show(result, _again(plan, output, data, changes, algorithms, grid))
+    if result.exit_code:
+        raise typer.Exit(result.exit_code)
 
 
 def _again(
@@ -69,22 +69,22 @@ def _again(
     grid: list[str] | None,
 ) -> str:
     """The command that numbers points in the same way."""
-    said = ["sfumato", "frontier", str(plan), "-o", str(output)]
-    said += [] if data is None else ["--input", str(data)]
-    said += [] if algorithms is None else ["--algorithms", algorithms]
-    said += [word for change in changes or [] for word in ("--set", change)]
-    said += [word for line in grid or [] for word in ("--grid", line)]
-    return shlex.join(said)
+    command = ["sfumato", "frontier", str(plan), "-o", str(output)]
+    command += [] if data is None else ["--input", str(data)]
+    command += [] if algorithms is None else ["--algorithms", algorithms]
+    command += [word for change in changes or [] for word in ("--set", change)]
+    command += [word for line in grid or [] for word in ("--grid", line)]
+    return shlex.join(command)
 
 
-def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **said: Any) -> Plan:
+def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **options: Any) -> Plan:
     """The plan, with what the command line says instead."""
     from dataclasses import replace
 
     from sfumato.pipeline.plan.plan import Plan, with_input
 
     loaded = Plan.load(plan, changes or [])
-    loaded = replace(loaded, frontier=loaded.frontier.changed(**said))
+    loaded = replace(loaded, frontier=loaded.frontier.changed(**options))
     return loaded if data is None else with_input(loaded, data)
 
 
@@ -101,44 +101,54 @@ def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, a
             "as in the run that made it, or -o another folder"
         )
     with watched(quiet=as_json) as work:
-        made, checked = pick(plan, number, bundle, force=force, work=work)
-    same = None if known is None else _same(made, known)
+        release, checked = pick(plan, number, bundle, force=force, work=work)
+    same = None if known is None else _same(release, known)
     if as_json:
-        say_json({**summary(made, checked, bundle), "point": number, "same_utility": same})
+        say_json({**summary(release, checked, bundle), "point": number, "same_utility": same})
         return
-    show(made, bundle, None)
-    said = {None: f"was not made in {folder} before", True: "loses what it lost there", False: "DIFFERS from it"}[same]
-    say(f"Point {number} of {folder} {said}. Publish one point only: two releases of the same rows tell more together.")
+    show(release, bundle, None)
+    outcome = {None: f"was not made in {folder} before", True: "loses what it lost there", False: "DIFFERS from it"}[
+        same
+    ]
+    say(
+        f"Point {number} of {folder} {outcome}. Publish one point only: two releases of the same rows tell more "
+        "together."
+    )
 
 
-def _same(made: Release, known: Any) -> bool:
+def _same(release: Release, known: Any) -> bool:
     """Whether a release has the utility of a recorded point; a search that stops by the clock may find another."""
     from sfumato.bundles.manifest.document import plain
 
-    return bool(plain(dict(made.utility)) == known.get("utility"))
+    return bool(plain(dict(release.utility)) == known.get("utility"))
 
 
-def _show(found: Frontier, again: str) -> None:
+def _show(result: Frontier, again: str) -> None:
     """The table, and where the chart is."""
     from sfumato.pipeline.frontier.frontier import facts
     from sfumato.reports.frontier import verdict, written
 
-    told = facts(found)
-    axes = [*told.privacy[:2], *told.utility]
+    comparison = facts(result)
+    axes = [*comparison.privacy[:2], *comparison.utility]
     rows: list[list[object]] = []
-    for point in told.points:
+    for point in comparison.points:
         values = zip((*point.privacy[:2], *point.utility), axes, strict=True)
         figures = ["" if value is None else written(value, axis.how) for value, axis in values]
-        mark = "*" if point.number in told.front else ""
-        rows.append([f"{point.number}{mark}", told.series[point.series], *point.parameters, *figures, point.status])
-    table(["point", "algorithm", *told.keys, *(axis.name for axis in axes), "status"], rows)
-    reasons = dict.fromkeys(point.reason for point in told.points if point.reason and point.status != "not run")
+        mark = "*" if point.number in comparison.front else ""
+        rows.append(
+            [f"{point.number}{mark}", comparison.series[point.series], *point.parameters, *figures, point.status]
+        )
+    table(["point", "algorithm", *comparison.keys, *(axis.name for axis in axes), "status"], rows)
+    reasons = dict.fromkeys(point.reason for point in comparison.points if point.reason and point.status != "not run")
     for reason in reasons:
-        numbers = ", ".join(str(point.number) for point in told.points if point.reason == reason)
+        numbers = ", ".join(str(point.number) for point in comparison.points if point.reason == reason)
         say(f"  {numbers}: {reason}")
-    say(f"{verdict(told)} A star marks points that no other beats on {axes[0].name} and {told.utility[0].name}.")
-    if told.ended("not run"):
+    say(
+        f"{verdict(comparison)} A star marks points that no other beats on {axes[0].name} and "
+        f"{comparison.utility[0].name}."
+    )
+    if comparison.ended("not run"):
         say("The time was up. The same command goes on where this one stopped.")
-    say(f"{found.folder / 'frontier.html'} shows them: for you only, do not publish it.")
-    if told.front:
-        say(f"Next: {again} --pick {told.front[0]} --bundle OUT")
+    say(f"{result.folder / 'frontier.html'} shows them: for you only, do not publish it.")
+    if comparison.front:
+        say(f"Next: {again} --pick {comparison.front[0]} --bundle OUT")

@@ -39,9 +39,9 @@ def show(
     """Show the commitment of a secret, and its tables of codes and aliases. For the sites' own eyes."""
     from sfumato.tables.graded_secret import AliasTable, GradedSecret
 
-    found = GradedSecret.load(secret)
+    graded_secret = GradedSecret.load(secret)
     rows: list[list[str]] = []
-    for name, column in found.columns.items():
+    for name, column in graded_secret.columns.items():
         if isinstance(column, AliasTable):
             rows += [[name, value, alias] for value, alias in column.aliases.items()]
             continue
@@ -51,10 +51,10 @@ def show(
             for low, high, value in zip(limits, limits[1:], values, strict=False)
         ]
     if as_json:
-        say_json({"agreement": found.agreement, "table": rows})
+        say_json({"agreement": graded_secret.agreement, "table": rows})
         return
     table(["column", "original", "what a miner sees"], rows)
-    say(f"The agreement is {found.agreement}.")
+    say(f"The agreement is {graded_secret.agreement}.")
 
 
 def apply(
@@ -114,22 +114,22 @@ def interpret(
     from sfumato.tables.files import rendered
     from sfumato.tables.graded_secret import GradedSecret
 
-    found = translate(result, GradedSecret.load(secret), missing=missing or ())
-    ending = ".json" if found.frame is None else result.suffix or ".csv"
+    translation = translate(result, GradedSecret.load(secret), missing=missing or ())
+    ending = ".json" if translation.frame is None else result.suffix or ".csv"
     place = output or result.with_name(f"{result.stem}-interpreted{ending}")
-    if found.frame is None:
+    if translation.frame is None:
         refuse_file(place, force=force, sources=(result, secret))
-        lines = [json.dumps(one, ensure_ascii=False) for one in found.documents]
+        lines = [json.dumps(document, ensure_ascii=False) for document in translation.documents]
         write_whole(place, "\n".join([*lines, ""]), private=True)
         count = len(lines)
     else:
         _refuse_table(place, force=force, sources=(result, secret))
-        write_whole(place, rendered(found.frame, place.name), private=True)
-        count = found.frame.height
+        write_whole(place, rendered(translation.frame, place.name), private=True)
+        count = translation.frame.height
     if as_json:
-        say_json({"file": str(place), "what": found.what, "count": count})
+        say_json({"file": str(place), "what": translation.what, "count": count})
         return
-    say(f"{place}: {found.what} in the words of the original ({count:,}). For the sites only.")
+    say(f"{place}: {translation.what} in the words of the original ({count:,}). For the sites only.")
 
 
 def _refuse_table(path: Path, *, force: bool, sources: tuple[Path, ...]) -> None:

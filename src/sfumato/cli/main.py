@@ -170,8 +170,8 @@ def completion(
     from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
     from typer.main import get_command
 
-    made: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
-    script = made[shell](get_command(app), {}, "sfumato", PARTS["complete_var"]).source_template % PARTS
+    completions: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+    script = completions[shell](get_command(app), {}, "sfumato", PARTS["complete_var"]).source_template % PARTS
     typer.echo(script.replace(f"={shell}_complete", f"=complete_{shell}").strip())
 
 
@@ -237,8 +237,8 @@ for about in (budget.show, budget.grant, budget.history, budget.check, budget.wi
     ledgers.command()(_interruptible(about))
 app.add_typer(ledgers, name="budget")
 keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make keys to sign bundles with, and read cards.")
-for one in (release.new, release.card):
-    keys.command()(_interruptible(one))
+for key_command in (release.new, release.card):
+    keys.command()(_interruptible(key_command))
 app.add_typer(keys, name="key")
 collections = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Randomize answers where they are given.")
 for stage in (collect.design, collect.privacy, collect.respond, collect.reconstruct):

@@ -51,7 +51,7 @@ def say_json(content: Any) -> None:
 
 def json_text(content: Any, *, indent: int | None = None) -> str:
     """One JSON object as text, with control characters as JSON escapes them."""
-    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(content, ensure_ascii=False, indent=indent))
+    return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(content, ensure_ascii=False, indent=indent))
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
@@ -61,14 +61,14 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(
+    rich_table = Table(
         title=Text(visible(title)) if title else None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
     )
     for header in headers:
-        shown.add_column(Text(visible(header)), overflow="fold")
+        rich_table.add_column(Text(visible(header)), overflow="fold")
     for row in rows:
-        shown.add_row(*(Text(visible(str(cell))) for cell in row))
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(shown)
+        rich_table.add_row(*(Text(visible(str(cell))) for cell in row))
+    Console(width=None if sys.stdout.isatty() else WIDTH).print(rich_table)
 
 
 @contextmanager

@@ -31,39 +31,44 @@ def init(
     """Make a party's key and certificate, and the card to hand to the others."""
     from sfumato.parties.network.certificates import Address, PartyKey
 
-    made = PartyKey.new(name, Address.parse(address, what="--address"))
-    key, card = made.write(output)
+    party_key = PartyKey.new(name, Address.parse(address, what="--address"))
+    key, card = party_key.write(output)
     if as_json:
-        say_json({"key": str(key), "card": str(card), "fingerprint": made.card.fingerprint, "address": address})
+        say_json({"key": str(key), "card": str(card), "fingerprint": party_key.card.fingerprint, "address": address})
         return
     say(f"{key} is the key of {name}: it stays here, readable by you only.")
-    say(f"{card} is the card, with the address {made.card.address}: hand it to the other parties.")
-    say(f"Its fingerprint, to be compared over the telephone: {made.card.fingerprint}")
+    say(f"{card} is the card, with the address {party_key.card.address}: hand it to the other parties.")
+    say(f"Its fingerprint, to be compared over the telephone: {party_key.card.fingerprint}")
 
 
 def card(path: Annotated[Path, typer.Argument(help="The card.")], as_json: Json = False) -> None:
     """Show who a party's card is about, and the fingerprint to compare."""
     from sfumato.parties.network.certificates import PartyCard
 
-    found = PartyCard.load(path)
-    until = f"{found.ends:%Y-%m-%d}"
+    party_card = PartyCard.load(path)
+    until = f"{party_card.ends:%Y-%m-%d}"
     if as_json:
-        shown = {"name": found.name, "address": str(found.address), "fingerprint": found.fingerprint, "until": until}
-        say_json(shown)
+        content = {
+            "name": party_card.name,
+            "address": str(party_card.address),
+            "fingerprint": party_card.fingerprint,
+            "until": until,
+        }
+        say_json(content)
         return
-    say(f"{found.name} at {found.address}, good until {until}")
-    say(found.fingerprint)
+    say(f"{party_card.name} at {party_card.address}, good until {until}")
+    say(party_card.fingerprint)
 
 
 def show(path: SessionFile, as_json: Json = False) -> None:
     """Show what a session will tell whom; nobody is called."""
     from sfumato.pipeline.joint.session import asked_by
 
-    asked = asked_by(path)
+    request = asked_by(path)
     if as_json:
-        say_json(asked.to_json())
+        say_json(request.to_json())
         return
-    _show(asked)
+    _show(request)
 
 
 def run(
@@ -89,15 +94,15 @@ def run(
     """Take part in a session: show what will be told to whom, ask, run, and write the result or nothing."""
     from sfumato.pipeline.joint.session import asked_by, run_party, take
 
-    asked = asked_by(path)
+    request = asked_by(path)
 
     def ready() -> Taking:
         own = {"key": key, "listen": listen, "force": force, "record": record, "ledger": ledger, "analyst": analyst}
-        return take(asked, name, data, output, **own)  # type: ignore[arg-type]
+        return take(request, name, data, output, **own)  # type: ignore[arg-type]
 
-    taking = None if asked.cost is not None else ready()
+    taking = None if request.cost is not None else ready()
     if not as_json:
-        _show(asked)
+        _show(request)
         say(f"You are {name}. {_put_in(taking, ledger)}")
     _refuse_unapproved(yes=yes, as_json=as_json)
     taking = taking or ready()
@@ -136,57 +141,60 @@ def demo(
     """Let three made-up hospitals count together, as three processes of this machine, and tell what each saw."""
     from sfumato.pipeline.joint.demo import demonstrate
 
-    found = demonstrate(output)
+    demonstration = demonstrate(output)
     if as_json:
-        say_json(found.to_json())
+        say_json(demonstration.to_json())
         return
-    say(f"1  {', '.join(found.parties)}: three folders in {output}, each with a key, a card, and patients who do not")
+    say(
+        f"1  {', '.join(demonstration.parties)}: three folders in {output}, each with a key, a card, and patients "
+        "who do not"
+    )
     say("   exist. All have the cards of the others, and the same session.toml.")
     words = "sfumato party run session.toml --as NAME --input patients.csv"
-    say(f"2  three processes ran `{words}` ({found.seconds:.1f} s).")
-    for line in found.leakage:
+    say(f"2  three processes ran `{words}` ({demonstration.seconds:.1f} s).")
+    for line in demonstration.leakage:
         say(f"   {line}")
-    for one in found.seen:
-        _show_seen(one, found.cells)
-    say(f"6  Added up in the clear, all three tables give the same counts: {'yes' if found.right else 'NO'}.")
+    for view in demonstration.seen:
+        _show_seen(view, demonstration.cells)
+    say(f"6  Added up in the clear, all three tables give the same counts: {'yes' if demonstration.right else 'NO'}.")
     say("   The masks differ in every run, and the sum does not: run it again.")
     say("")
     say("next:")
     say("   sfumato party init NAME --address HOST:PORT     then read docs/guide/together.md")
 
 
-def _show_seen(one: Seen, cells: tuple[str, ...]) -> None:
-    rows = [[cell, *row] for cell, row in zip(cells, one.rows, strict=True)]
+def _show_seen(view: Seen, cells: tuple[str, ...]) -> None:
+    rows = [[cell, *row] for cell, row in zip(cells, view.rows, strict=True)]
     table(
         [
-            f"{one.number}  what {one.name} saw",
+            f"{view.number}  what {view.name} saw",
             "its own count",
-            *(f"came from {name}" for name in one.peers),
+            *(f"came from {name}" for name in view.peers),
             "the sum",
         ],
         rows,
     )
-    say(f"   {one.messages} messages in all. What came is uniformly random to {one.name}, but for the sum.")
+    say(f"   {view.messages} messages in all. What came is uniformly random to {view.name}, but for the sum.")
 
 
-def _show(asked: Asked) -> None:
-    session = asked.session
-    say(f"{asked.protocol.name}: {asked.protocol.about}")
+def _show(request: Asked) -> None:
+    session = request.session
+    say(f"{request.protocol.name}: {request.protocol.about}")
     table(
         ["party", "address", "fingerprint of its card"],
-        [[one.card.name, one.address, one.card.fingerprint] for one in session.places],
+        [[place.card.name, place.address, place.card.fingerprint] for place in session.places],
     )
-    leakage = asked.leakage
-    rows = [[one.to, one.what] for one in leakage.result]
-    rows += [[one.to, f"besides: {one.what}"] for one in leakage.beyond]
+    leakage = request.leakage
+    rows = [[disclosure.to, disclosure.what] for disclosure in leakage.result]
+    rows += [[disclosure.to, f"besides: {disclosure.what}"] for disclosure in leakage.beyond]
     table(["who learns", "what"], rows)
     say(f"It withstands: {leakage.withstands}.")
     say(f"It does not protect against: {leakage.limits}.")
-    if asked.cost is not None:
+    if request.cost is not None:
         from sfumato.dp.accounting import epsilon_of
         from sfumato.dp.events import written
 
-        say(f"It costs everybody in your table epsilon = {written(epsilon_of(asked.cost))}.")
+        say(f"It costs everybody in your table epsilon = {written(epsilon_of(request.cost))}.")
     limits = session.limits
     say(f"Everybody must come within {limits.join:g} s; a party that is silent for {limits.silence:g} s ends it.")
     say(f"The terms, which must be the same for all: {session.digest}")

@@ -60,22 +60,24 @@ def profile(
     from sfumato.pipeline.profile.profile import profile as look
 
     if output is not None:
-        refuse_file(output, force=force, sources=tuple(Path(one) for one in (data, database) if one is not None))
+        refuse_file(
+            output, force=force, sources=tuple(Path(source) for source in (data, database) if source is not None)
+        )
     stays = {"engine": engine, "connection": connection, "table": place, "query": query}
     stays["database"] = None if database is None else str(database)
     cells: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "header": header}
     cells |= {"sheet": int(sheet) if sheet and sheet.isdecimal() else sheet, "labels": False if codes else None}
     reading = _reading(stays, cells, names)
     markers = tuple(missing or ())
-    found = look(data, missing=markers, reading=reading)
+    table_profile = look(data, missing=markers, reading=reading)
     if output is not None:
-        said = {**reading, **({} if database is None else {"database": _relative(str(database), output)})}
+        settings = {**reading, **({} if database is None else {"database": _relative(str(database), output)})}
         path = None if data is None else _relative(data, output)
-        write_whole(output, draft(found, path=path, missing=markers, reading=said), private=True)
+        write_whole(output, draft(table_profile, path=path, missing=markers, reading=settings), private=True)
     if as_json:
-        say_json({**found.to_json(), "plan": None if output is None else str(output)})
+        say_json({**table_profile.to_json(), "plan": None if output is None else str(output)})
     else:
-        _show(found, data, output)
+        _show(table_profile, data, output)
 
 
 def _reading(stays: dict[str, Any], cells: dict[str, Any], names: str | None) -> dict[str, Any]:
@@ -90,35 +92,41 @@ def _relative(path: str, output: Path) -> str:
     return path if "://" in path else os.path.relpath(Path(path).resolve(), output.resolve().parent)
 
 
-def _show(found: Profile, data: str | None, output: Path | None) -> None:
-    for note in found.notes:
+def _show(table_profile: Profile, data: str | None, output: Path | None) -> None:
+    for note in table_profile.notes:
         say(f"note: {note}")
-    say(f"{found.source}: {found.rows:,} rows, {len(found.columns)} columns")
-    _show_reading(found)
+    say(f"{table_profile.source}: {table_profile.rows:,} rows, {len(table_profile.columns)} columns")
+    _show_reading(table_profile)
     table(
         ["column", "type", "values", "missing", "suggested", "why"],
         [
             [c.name, c.kind, f"{c.distinct:,}", f"{c.missing:,}", c.suggestion.role, c.suggestion.why]
-            for c in found.columns
+            for c in table_profile.columns
         ],
     )
-    _show_notes(found)
-    if found.unit is not None:
-        people = next(c.distinct for c in found.columns if c.name == found.unit)
-        say(f"{found.unit} repeats: {found.rows:,} rows of {people:,}. A group of 5 rows may hold one person; with")
-        say(f'[input] unit = "{found.unit}" people are counted, not rows{_where(found)}.')
-    for column in found.columns:
+    _show_notes(table_profile)
+    if table_profile.unit is not None:
+        people = next(c.distinct for c in table_profile.columns if c.name == table_profile.unit)
+        say(
+            f"{table_profile.unit} repeats: {table_profile.rows:,} rows of {people:,}. A group of 5 rows may hold "
+            "one person; with"
+        )
+        say(f'[input] unit = "{table_profile.unit}" people are counted, not rows{_where(table_profile)}.')
+    for column in table_profile.columns:
         if column.near_unique is not None:
             say(f"warning: {column.near_unique.told}")
-    if found.itemized:
-        say(f"{', '.join(found.itemized)}: several items in a cell; what few of them tell is judged by km or lkc.")
-    if found.quasi:
-        _show_risk(found)
-    elif not found.itemized:
+    if table_profile.itemized:
+        say(
+            f"{', '.join(table_profile.itemized)}: several items in a cell; what few of them tell is judged by km or "
+            "lkc."
+        )
+    if table_profile.quasi:
+        _show_risk(table_profile)
+    elif not table_profile.itemized:
         say("No quasi-identifier was recognized, so no risk is shown. Decide which columns others may know")
         say("about a person, and give them the role 'quasi' in the plan.")
         return
-    numbers = [c.name for c in found.columns if c.name.replace(".", "").isdigit()]
+    numbers = [c.name for c in table_profile.columns if c.name.replace(".", "").isdigit()]
     if numbers:
         say(f"note: columns are called {', '.join(numbers[:4])}; if the file has no header, name them with --names")
     if output is None:
@@ -127,23 +135,25 @@ def _show(found: Profile, data: str | None, output: Path | None) -> None:
         say(f"next: read {output}, then sfumato release {output}")
 
 
-def _show_reading(found: Profile) -> None:
+def _show_reading(table_profile: Profile) -> None:
     """What was found out about the file, and how to say otherwise."""
-    if found.reading.get("header") is False:
+    if table_profile.reading.get("header") is False:
         _paragraph(
             "The first line looks like data, so columns are called column_1, column_2 and so on. Name them with "
             "--names; if the line is a header, say --header."
         )
-    if found.reading.get("trim"):
+    if table_profile.reading.get("trim"):
         _paragraph("Blanks follow every delimiter and are cut, as --trim says.")
-    if found.missing:
-        _paragraph(f"Taken for missing values: {', '.join(map(repr, found.missing))}. Name others with --missing.")
+    if table_profile.missing:
+        _paragraph(
+            f"Taken for missing values: {', '.join(map(repr, table_profile.missing))}. Name others with --missing."
+        )
 
 
-def _show_notes(found: Profile) -> None:
+def _show_notes(table_profile: Profile) -> None:
     """What only a person can decide, once for all columns that it is about."""
     about: dict[str, list[str]] = {}
-    for column in found.columns:
+    for column in table_profile.columns:
         for note in column.suggestion.notes:
             about.setdefault(note, []).append(column.name)
     for note, names in about.items():
@@ -154,17 +164,21 @@ def _paragraph(text: str) -> None:
     say(fill(text, WIDTH, break_on_hyphens=False))
 
 
-def _where(found: Profile) -> str:
-    return "" if found.engine is None else f", of a file that fits in memory; {found.engine} counts rows"
+def _where(table_profile: Profile) -> str:
+    return (
+        "" if table_profile.engine is None else f", of a file that fits in memory; {table_profile.engine} counts rows"
+    )
 
 
-def _show_risk(found: Profile) -> None:
-    singled = [[" + ".join(one.columns), f"{one.unique:.1%}"] for one in found.combinations[:6]]
+def _show_risk(table_profile: Profile) -> None:
+    singled = [
+        [" + ".join(combination.columns), f"{combination.unique:.1%}"] for combination in table_profile.combinations[:6]
+    ]
     if singled:
         table(["columns together", "rows singled out"], singled)
-    risk = found.risk
+    risk = table_profile.risk
     table(
-        [f"risk by {len(found.quasi)} quasi-identifiers, as the table stands", ""],
+        [f"risk by {len(table_profile.quasi)} quasi-identifiers, as the table stands", ""],
         [
             ["prosecutor: highest chance to find a known member", f"{risk.prosecutor:.1%}"],
             ["journalist: highest chance (this table stands in for the population)", f"{risk.journalist:.1%}"],
@@ -204,17 +218,17 @@ def dimensions(
         read = () if loaded.input.path is None else (loaded.folder / loaded.input.path,)
         refuse_file(output, force=force, sources=(plan, *read))
     with watched(quiet=as_json) as work:
-        found = analyse(loaded, order=cast("Order", order), work=work)
+        analysis = analyse(loaded, order=cast("Order", order), work=work)
     if output is not None:
-        found.write(output)
+        analysis.write(output)
     if as_json:
-        say_json({**found.to_json(), "page": None if output is None else str(output)})
+        say_json({**analysis.to_json(), "page": None if output is None else str(output)})
         return
     rows = [
-        [one.columns[-1], f"{one.classes:,}", share(one.unique), share(one.below_k), number(one.loss or 0.0)]
-        for one in found.steps
+        [step.columns[-1], f"{step.classes:,}", share(step.unique), share(step.below_k), number(step.loss or 0.0)]
+        for step in analysis.steps
     ]
-    table(["column added", "groups", "unique", f"below {found.k}", found.metric], rows)
-    say(found.advice)
+    table(["column added", "groups", "unique", f"below {analysis.k}", analysis.metric], rows)
+    say(analysis.advice)
     if output is not None:
         say(f"{output} shows it; it tells about the original and is not to be published.")

@@ -59,29 +59,29 @@ def query(
     loaded = loaded if data is None else with_input(loaded, data)
     question = parse_question(sql)
     refuse_columns(question, loaded)
-    asked = session(loaded, ledger=ledger, analyst=analyst)
-    answers = asked.ask(question, epsilon=epsilon, confidence=confidence, what=sql)
-    _told(asked, answers, as_json=as_json)
+    query_session = session(loaded, ledger=ledger, analyst=analyst)
+    answers = query_session.ask(question, epsilon=epsilon, confidence=confidence, what=sql)
+    _told(query_session, answers, as_json=as_json)
 
 
-def _told(asked: Session, answers: list[Answer], *, as_json: bool) -> None:
+def _told(query_session: Session, answers: list[Answer], *, as_json: bool) -> None:
     """Noisy answers, and what is left to who paid."""
     from sfumato.dp.events import written
 
-    book, who = asked.ledger, asked.analyst
+    book, who = query_session.ledger, query_session.analyst
     mine = next(account for account in book.accounts() if account.analyst == who)
     if as_json:
         say_json(
             {
-                "answers": [one.to_json() for one in answers],
+                "answers": [answer.to_json() for answer in answers],
                 "analyst": who,
                 "left": str(mine.left),
                 "paid": book.head.to_json(),
             }
         )
         return
-    for one in answers:
-        _show(one)
+    for answer in answers:
+        _show(answer)
     say(f"{who} has {written(mine.left)} of {written(mine.granted)} left.")
 
 
@@ -107,27 +107,33 @@ def _exact(
     loaded = loaded if data is None else with_input(loaded, data)
     question = parse_exact(sql)
     rules_of(loaded).refuse(question)
-    asked = exact_session(loaded, log=log, new_log=new_log)
+    query_session = exact_session(loaded, log=log, new_log=new_log)
     who = analyst if analyst is not None else str(loaded.privacy.get("analyst", "analyst"))
-    answers = asked.ask(sql, analyst=who)
+    answers = query_session.ask(sql, analyst=who)
     if as_json:
-        say_json({"answers": [one.to_json() for one in answers], "analyst": who, "noted": asked.log.head.to_json()})
+        say_json(
+            {
+                "answers": [answer.to_json() for answer in answers],
+                "analyst": who,
+                "noted": query_session.log.head.to_json(),
+            }
+        )
     else:
-        rows = [[*one.group, one.name, one.people, _number(one)] for one in answers]
+        rows = [[*answer.group, answer.name, answer.people, _number(answer)] for answer in answers]
         table([*question.by, "figure", "people", "exact value"], rows)
-        for why in dict.fromkeys(one.refused for one in answers if one.refused):
+        for why in dict.fromkeys(answer.refused for answer in answers if answer.refused):
             say(f"refused: {why}.")
-    if any(one.refused for one in answers):
+    if any(answer.refused for answer in answers):
         raise typer.Exit(EXIT_INFEASIBLE)
 
 
-def _number(one: ExactAnswer) -> str:
+def _number(answer: ExactAnswer) -> str:
     from fractions import Fraction
 
-    if one.value is None:
-        return "refused" if one.refused else "none"
-    short = f"{float(one.value):.12g}"
-    return short if Fraction(short) == one.value else f"{one.value} (about {short})"
+    if answer.value is None:
+        return "refused" if answer.refused else "none"
+    short = f"{float(answer.value):.12g}"
+    return short if Fraction(short) == answer.value else f"{answer.value} (about {short})"
 
 
 def _show(answer: Answer) -> None:
@@ -158,21 +164,21 @@ def audit(
     from sfumato.pipeline.queries import look_back
 
     loaded = Plan.load(plan)
-    found = look_back(loaded if data is None else with_input(loaded, data), log)
-    many = sum(len(one.found) for one in found)
+    results = look_back(loaded if data is None else with_input(loaded, data), log)
+    many = sum(len(result.found) for result in results)
     if as_json:
-        say_json({"audited": [asdict(one) for one in found], "compromised": many})
-    for one in () if as_json else found:
-        whom = f" told to {', '.join(one.group)}" if one.group else ""
-        say(f"{one.column}: {one.questions:,} questions{whom}, {len(one.found):,} compromises.")
-        if one.found:
-            rows = [[", ".join(map(str, each.rows)), _what(each), each.number, each.sql] for each in one.found]
+        say_json({"audited": [asdict(result) for result in results], "compromised": many})
+    for result in () if as_json else results:
+        whom = f" told to {', '.join(result.group)}" if result.group else ""
+        say(f"{result.column}: {result.questions:,} questions{whom}, {len(result.found):,} compromises.")
+        if result.found:
+            rows = [[", ".join(map(str, each.rows)), _what(each), each.number, each.sql] for each in result.found]
             table(["row", "what is known", "from question", "which is"], rows)
-        if one.undecided is not None:
-            say(f"From question {one.undecided} on, more may be known: there are too many cases to try.")
+        if result.undecided is not None:
+            say(f"From question {result.undecided} on, more may be known: there are too many cases to try.")
     if many:
         raise typer.Exit(EXIT_REFUTED)
 
 
-def _what(one: Compromise) -> str:
-    return one.what if one.low is None else f"between {one.low:.6g} and {one.high:.6g}"
+def _what(compromise: Compromise) -> str:
+    return compromise.what if compromise.low is None else f"between {compromise.low:.6g} and {compromise.high:.6g}"

@@ -50,18 +50,18 @@ def card(
     """Show who a card is about, and the fingerprint to compare."""
     from sfumato.bundles.signatures import Card
 
-    found = Card.load(path)
+    signer_card = Card.load(path)
     if as_json:
-        say_json({"name": found.name, "fingerprint": found.fingerprint})
+        say_json({"name": signer_card.name, "fingerprint": signer_card.fingerprint})
     else:
-        say(f"{found.name}: {found.fingerprint}")
+        say(f"{signer_card.name}: {signer_card.fingerprint}")
 
 
 # ``sfumato release`` for a plan of linked tables.
 
 
 def released_linked(
-    plan: Path, output: Path, *, sign: Path | None, force: bool, as_json: bool, beside: Mapping[str, object]
+    plan: Path, output: Path, *, sign: Path | None, force: bool, as_json: bool, other_options: Mapping[str, object]
 ) -> None:
     """Release all tables of a plan, verified, and show what was made."""
     from sfumato.bundles.files import refuse_existing
@@ -70,37 +70,51 @@ def released_linked(
     from sfumato.pipeline.linked.plan import LinkedPlan
     from sfumato.pipeline.linked.release import release_linked
 
-    odd = [name for name, said in beside.items() if said is not None]
+    odd = [name for name, value in other_options.items() if value is not None]
     if odd:
         raise PlanError(f"{odd[0]} is for the plan of one table; {plan} names several: change their own plans")
     loaded, signer = LinkedPlan.load(plan), None if sign is None else Signer.load(sign)
     refuse_existing(output, force=force)
     with watched(quiet=as_json) as work:
-        made = release_linked(loaded, work=work)
-        checked = made.write(output, force=force, signer=signer, work=work)
+        linked_release = release_linked(loaded, work=work)
+        checked = linked_release.write(output, force=force, signer=signer, work=work)
     if as_json:
-        say_json({"bundle": str(output), **figures(made), "verified": checked.holds})
+        say_json({"bundle": str(output), **figures(linked_release), "verified": checked.holds})
         return
     table(
         ["table", "rows", "claims"],
-        [[name, f"{one.height:,}", _claims(one.claims)] for name, one in made.tables.items()],
+        [
+            [name, f"{table_release.height:,}", _claims(table_release.claims)]
+            for name, table_release in linked_release.tables.items()
+        ],
     )
-    for name, many in made.orphans.items():
+    for name, many in linked_release.orphans.items():
         say(f"{many:,} rows of {name} named no row of the table above, and were left out.")
-    say(f"{made.people:,} people are in all tables; {made.suppressed:,} were left out of all of them.")
+    say(
+        f"{linked_release.people:,} people are in all tables; {linked_release.suppressed:,} were left out of all of "
+        "them."
+    )
     say(f"{output} is written and verified, every claim also on the join. Next: sfumato verify {output}")
 
 
 def _claims(claims: Iterable[Claim]) -> str:
     from sfumato.core.claims import titled
 
-    return ", ".join(titled(one.model, one.parameters) for one in claims)
+    return ", ".join(titled(claim.model, claim.parameters) for claim in claims)
 
 
-def figures(made: LinkedRelease) -> dict[str, object]:
+def figures(linked_release: LinkedRelease) -> dict[str, object]:
     """What was made, for programs."""
-    tables = {name: {"rows": one.height, "utility": dict(one.utility)} for name, one in made.tables.items()}
-    return {"people": made.people, "suppressed": made.suppressed, "orphans": dict(made.orphans), "tables": tables}
+    tables = {
+        name: {"rows": table_release.height, "utility": dict(table_release.utility)}
+        for name, table_release in linked_release.tables.items()
+    }
+    return {
+        "people": linked_release.people,
+        "suppressed": linked_release.suppressed,
+        "orphans": dict(linked_release.orphans),
+        "tables": tables,
+    }
 
 
 # ``sfumato release``: the main job.
@@ -125,8 +139,13 @@ def release(
     from sfumato.pipeline.plan.plan import Plan, with_input
 
     if linked_tree(plan) is not None:
-        beside = {"--input": data, "--set": changes, "--inside": inside, "--escape-formulas": escape_formulas or None}
-        released_linked(plan, output, sign=sign, force=force, as_json=as_json, beside=beside)
+        other_options = {
+            "--input": data,
+            "--set": changes,
+            "--inside": inside,
+            "--escape-formulas": escape_formulas or None,
+        }
+        released_linked(plan, output, sign=sign, force=force, as_json=as_json, other_options=other_options)
         return
     loaded = Plan.load(plan, [*(changes or []), *(["output.escape_formulas=true"] if escape_formulas else [])])
     if data is not None:
@@ -152,30 +171,30 @@ def released(
     if page is not None:
         refuse_page(page, force=force)
     with watched(quiet=as_json) as work:
-        made = make(loaded, work=work)
-        for line in warned(made.warnings):  # before anything is written
+        release = make(loaded, work=work)
+        for line in warned(release.warnings):  # before anything is written
             typer.echo(line, err=True)
-        checked = made.write(output, force=force, inside=page, signer=signer, work=work)
+        checked = release.write(output, force=force, inside=page, signer=signer, work=work)
     if as_json:
-        more = {"inside_report": None if page is None else str(page), "warnings": made.warnings}
-        say_json({**summary(made, checked, output), **more})
+        more = {"inside_report": None if page is None else str(page), "warnings": release.warnings}
+        say_json({**summary(release, checked, output), **more})
     else:
-        show(made, output, page)
+        show(release, output, page)
 
 
-def summary(made: Release, checked: Verification, output: Path) -> dict[str, object]:
+def summary(release: Release, checked: Verification, output: Path) -> dict[str, object]:
     """What was made, for programs."""
-    return {"bundle": str(output), **made.kind.figures(made), "verified": checked.holds}
+    return {"bundle": str(output), **release.kind.figures(release), "verified": checked.holds}
 
 
-def show(made: Release, output: Path, inside: Path | None) -> None:
+def show(release: Release, output: Path, inside: Path | None) -> None:
     """What was made, for people."""
-    told = made.kind.summary(made)
-    for line in told.lines:
+    summary = release.kind.summary(release)
+    for line in summary.lines:
         say(line)
-    if told.cells:
-        table(told.heads, told.cells)
-    for line in told.after:
+    if summary.cells:
+        table(summary.heads, summary.cells)
+    for line in summary.after:
         say(line)
     say(f"{output} is written and verified. Next: open {output / 'report.html'}, or: sfumato verify {output}")
     if inside is not None:
@@ -214,29 +233,35 @@ def apply(
         raise BundleError(f"{output} must end in .csv or .parquet")
     if escape_formulas and output.suffix != ".csv":
         raise BundleError(f"{output}: --escape-formulas is for CSV; name a file that ends in .csv, or leave it out")
-    made = run(folder, data, outside=cast("Outside", outside))
-    if not made.holds and not force:
-        broken = next(claim for claim in made.claims if not claim.holds)
+    result = run(folder, data, outside=cast("Outside", outside))
+    if not result.holds and not force:
+        broken = next(claim for claim in result.claims if not claim.holds)
         raise ClaimRefuted(
             f"{data}: under this recoding the records alone do not meet {broken.model} (required {broken.sense} "
             f"{broken.limit:g}, measured {broken.as_value:.6g}), so nothing was written; with --force they are, for "
             "testing what was learnt and not for publication"
         )
-    guarded = output.suffix == ".csv" and (escape_formulas or made.escape_formulas)
-    risky = formula_columns(made.rows) if output.suffix == ".csv" and not guarded else []
+    guarded = output.suffix == ".csv" and (escape_formulas or result.escape_formulas)
+    risky = formula_columns(result.rows) if output.suffix == ".csv" and not guarded else []
     if risky and not as_json:
         warn(told_formulas(risky))
-    write_whole(output, rendered(escaped(made.rows) if guarded else made.rows, output.name))
+    write_whole(output, rendered(escaped(result.rows) if guarded else result.rows, output.name))
     if as_json:
-        claims = plain([one.to_json() for one in made.claims])
-        found = {"file": str(output), "rows": made.rows.height, "left_out": made.left_out, "starred": made.starred}
-        say_json({**found, "claims": claims, "holds": made.holds})
+        claims = plain([claim.to_json() for claim in result.claims])
+        content = {
+            "file": str(output),
+            "rows": result.rows.height,
+            "left_out": result.left_out,
+            "starred": result.starred,
+        }
+        say_json({**content, "claims": claims, "holds": result.holds})
         return
-    say(f"{output}: {made.rows.height:,} records, {made.left_out:,} left out, {made.starred:,} cells starred.")
+    say(f"{output}: {result.rows.height:,} records, {result.left_out:,} left out, {result.starred:,} cells starred.")
     rows = [
-        [one.model, "yes" if one.holds else "NO", f"{one.as_value:.6g}", one.sense, one.limit] for one in made.claims
+        [claim.model, "yes" if claim.holds else "NO", f"{claim.as_value:.6g}", claim.sense, claim.limit]
+        for claim in result.claims
     ]
     if rows:
         table(["model", "holds here", "reached", "asked", "limit"], rows)
-    if not made.holds:
+    if not result.holds:
         say("These records alone do not meet the requirement: use them to test what was learnt, do not publish them.")

@@ -44,7 +44,7 @@ def measured_page(
 ) -> None:
     """Measure a document, or some of it, write the page and tell."""
     from sfumato.bundles.files import refuse_file
-    from sfumato.papers.documents import as_json as told
+    from sfumato.papers.documents import as_json as facts_as_json
     from sfumato.papers.documents import chosen, document, measured, write
 
     which = document(paper)
@@ -57,7 +57,7 @@ def measured_page(
         facts = measured(which, exhibits, full=full, work=work)
     write(facts, page)
     if as_json:
-        say_json({**told(facts), "page": str(page)})
+        say_json({**facts_as_json(facts), "page": str(page)})
         return
     _show(facts)
     say(f"{page} has the plots and every figure.")
@@ -68,24 +68,33 @@ def _list(paper: str | None, *, as_json: bool) -> None:
 
     wanted = DOCUMENTS if paper is None else (document(paper),)
     if as_json:
-        say_json({one.key: {each.name: [str(each.state), each.where] for each in one.exhibits} for one in wanted})
+        say_json(
+            {
+                paper_document.key: {each.name: [str(each.state), each.where] for each in paper_document.exhibits}
+                for paper_document in wanted
+            }
+        )
         return
-    for one in wanted:
-        rows = [[each.name, each.title, str(each.state), each.where] for each in one.exhibits]
-        table(["which", "what", "state", "where, or what is missing"], rows, title=f"{one.key}: {one.title}")
+    for paper_document in wanted:
+        rows = [[each.name, each.title, str(each.state), each.where] for each in paper_document.exhibits]
+        table(
+            ["which", "what", "state", "where, or what is missing"],
+            rows,
+            title=f"{paper_document.key}: {paper_document.title}",
+        )
     say("runs: this command measures it. tested: the tests recompute it. drawing: nothing to compute.")
     say("open: sfumato lacks the part that it needs.")
 
 
 def _show(facts: PaperFacts) -> None:
     words = {True: "holds", False: "differs", None: ""}
-    for one in facts.shown:
-        say(f"{one.name}: {one.title}. {one.data}")
-        rows = [[each.what, each.theirs, each.ours, words[each.holds]] for each in one.beside]
+    for exhibit in facts.shown:
+        say(f"{exhibit.name}: {exhibit.title}. {exhibit.data}")
+        rows = [[each.what, each.theirs, each.ours, words[each.holds]] for each in exhibit.beside]
         if rows:
             table(["what", "theirs", "ours", ""], rows)
-        for each in one.beside:
+        for each in exhibit.beside:
             if each.why:
                 say(f"  {each.what}: {each.why}")
-        for note in one.notes:
+        for note in exhibit.notes:
             say(f"  {note}")

@@ -44,24 +44,24 @@ def channels(
     at_least("--top", top, 0)
     if k is not None:
         at_least("--k", k, 2)
-    found = look(documents, k, classes=classes)
+    result = look(documents, k, classes=classes)
     if as_json:
-        say_json({**asdict(found), "groups": [asdict(one) for one in found.groups[:top]]})
+        say_json({**asdict(result), "groups": [asdict(group) for group in result.groups[:top]]})
     else:
-        say_looked(found, top=top)
-    if found.many:
+        say_looked(result, top=top)
+    if result.many:
         raise typer.Exit(EXIT_REFUTED)
 
 
-def say_looked(found: Looked, *, top: int) -> None:
+def say_looked(result: Looked, *, top: int) -> None:
     """Tell which groups of few people follow, and what was looked at."""
-    if found.groups:
-        table(["people", "who"], [[f"{one.people:,}", one.group] for one in found.groups[:top]])
-    more = f" The first {top} are shown." if len(found.groups) > top else ""
-    what = "1 document" if found.documents == 1 else f"{found.documents} documents together"
-    groups = "No group" if not found.many else "1 group" if found.many == 1 else f"{found.many:,} groups"
-    say(f"{groups} of 1 to {found.k - 1} people can be told from {what}.{more}")
-    say(f"{found.reach[0].upper()}{found.reach[1:]}.")
+    if result.groups:
+        table(["people", "who"], [[f"{group.people:,}", group.group] for group in result.groups[:top]])
+    more = f" The first {top} are shown." if len(result.groups) > top else ""
+    what = "1 document" if result.documents == 1 else f"{result.documents} documents together"
+    groups = "No group" if not result.many else "1 group" if result.many == 1 else f"{result.many:,} groups"
+    say(f"{groups} of 1 to {result.k - 1} people can be told from {what}.{more}")
+    say(f"{result.reach[0].upper()}{result.reach[1:]}.")
 
 
 # Publishing patterns with ``sfumato rules --publish``: what is needed, written and said.
@@ -85,16 +85,16 @@ def refuse_publishing(publish: Path | None, k: int | None, repair: str, data: Pa
     refuse_file(publish, force=force, sources=(data,))
 
 
-def published(found: Rules, place: Path, k: int, repair: str, work: Work) -> tuple[Rules, dict[str, Any]]:
+def published(rule_set: Rules, place: Path, k: int, repair: str, work: Work) -> tuple[Rules, dict[str, Any]]:
     """Write the document; gives the rules that it tells, and what the steward hears."""
     from sfumato.core.staging import write_whole
     from sfumato.mining.channels.published_sets import PatternDocument, write_patterns
     from sfumato.pipeline.rules import publishable, published_rules
 
-    repaired = publishable(found, k, repair=repair, work=work)
+    repaired = publishable(rule_set, k, repair=repair, work=work)
     document = PatternDocument(told=repaired.told, k=k, withheld=repaired.withheld, added=repaired.added)
     write_whole(place, write_patterns(document))
-    return published_rules(repaired, found.min_confidence), _told(repaired, place, k)
+    return published_rules(repaired, rule_set.min_confidence), _told(repaired, place, k)
 
 
 def _told(repaired: Repaired, place: Path, k: int) -> dict[str, Any]:
@@ -114,17 +114,17 @@ def _told(repaired: Repaired, place: Path, k: int) -> dict[str, Any]:
     }
 
 
-def say_published(told: dict[str, Any]) -> None:
+def say_published(summary: dict[str, Any]) -> None:
     """Tell the steward what the document says and what it took."""
-    many = told["channels_before"]
-    say(f"{told['file']}: {told['sets']:,} sets. All frequent ones would tell of {many:,} groups of 1 to "
-        f"{told['k'] - 1} people; none is left.")  # fmt: skip
-    if told["added_records"]:
-        say(f"Supports are raised by {told['added_records']:,} records that nobody is, and the document says so.")
-    elif told["withheld"]:
-        proven = "fewer would not do" if told["proven"] else f"at least {told['fewest_that_would_do']:,} must be"
-        say(f"{told['withheld']:,} sets are withheld; {proven}.")
-    say(f"{told['looked_at'].capitalize()}. Check it with `sfumato channels {told['file']}`.")
+    many = summary["channels_before"]
+    say(f"{summary['file']}: {summary['sets']:,} sets. All frequent ones would tell of {many:,} groups of 1 to "
+        f"{summary['k'] - 1} people; none is left.")  # fmt: skip
+    if summary["added_records"]:
+        say(f"Supports are raised by {summary['added_records']:,} records that nobody is, and the document says so.")
+    elif summary["withheld"]:
+        proven = "fewer would not do" if summary["proven"] else f"at least {summary['fewest_that_would_do']:,} must be"
+        say(f"{summary['withheld']:,} sets are withheld; {proven}.")
+    say(f"{summary['looked_at'].capitalize()}. Check it with `sfumato channels {summary['file']}`.")
 
 
 # ``sfumato rules``: what records that have some items also have.
@@ -184,7 +184,7 @@ def rules(
     _refuse(output, picture, data, force=force)
     refuse_publishing(publish, k, repair, data, force=force)
     with watched(quiet=as_json) as work:
-        found = mine(
+        rule_set = mine(
             data,
             sets=sets or (),
             columns=columns or (),
@@ -196,10 +196,10 @@ def rules(
             reading=_reading(missing, delimiter, names),
             work=work,
         )
-        told = None
+        summary = None
         if publish is not None and k is not None:
-            found, told = published(found, publish, k, repair, work)
-    _show(found, data, top, output=output, picture=picture, as_json=as_json, published=told)
+            rule_set, summary = published(rule_set, publish, k, repair, work)
+    _show(rule_set, data, top, output=output, picture=picture, as_json=as_json, published=summary)
 
 
 def _reading(missing: list[str] | None, delimiter: str | None, names: str | None) -> dict[str, Any]:
@@ -226,7 +226,7 @@ def _refuse(output: Path | None, picture: Path | None, data: Path, *, force: boo
 
 
 def _show(
-    found: Rules,
+    rule_set: Rules,
     data: Path,
     top: int,
     *,
@@ -240,7 +240,7 @@ def _show(
     from sfumato.reports.rules import rules_picture, standing_alone
     from sfumato.tables.files import rendered
 
-    frame, sets = found.frame(), found.itemsets
+    frame, sets = rule_set.frame(), rule_set.itemsets
     if output is not None:
         whole = as_texts(frame) if output.suffix == ".csv" else frame
         write_whole(output, rendered(whole, output.name), private=True)
@@ -248,24 +248,24 @@ def _show(
         points = list(frame.select("support", "confidence", "lift").iter_rows())
         write_whole(picture, standing_alone(rules_picture(points)), private=True)
     if as_json:
-        told = {"records": sets.rows, "min_rows": sets.support, "frequent_sets": sets.count, "rules": found.count}
+        content = {"records": sets.rows, "min_rows": sets.support, "frequent_sets": sets.count, "rules": rule_set.count}
         files: dict[str, Any] = {
             "output": None if output is None else str(output),
             "picture": None if picture is None else str(picture),
         }
         if published is not None:
-            told = {"records": sets.rows, "rules": found.count}
+            content = {"records": sets.rows, "rules": rule_set.count}
             files = {**files, "published": published}
-        say_json({**told, "strongest": frame.head(top).to_dicts(), **files})
+        say_json({**content, "strongest": frame.head(top).to_dicts(), **files})
         return
     if published is None:
         say(f"{data.name}: {sets.rows:,} records, {sets.count:,} sets that at least {sets.support:,} of them have.")
-    shown = as_texts(frame.head(top)).iter_rows()
-    rows = [[x, y, f"{n:,}", f"{s:.2%}", f"{c:.1%}", f"{lift:.3g}"] for x, y, n, s, c, lift in shown]
+    texts = as_texts(frame.head(top)).iter_rows()
+    rows = [[x, y, f"{n:,}", f"{s:.2%}", f"{c:.1%}", f"{lift:.3g}"] for x, y, n, s, c, lift in texts]
     if rows:
         table(["if", "then", "records", "support", "confidence", "lift"], rows)
-    more = f" The first {top} are shown." if found.count > top else ""
-    say(f"{found.count:,} rules with a confidence of at least {found.min_confidence:.1%}.{more}")
+    more = f" The first {top} are shown." if rule_set.count > top else ""
+    say(f"{rule_set.count:,} rules with a confidence of at least {rule_set.min_confidence:.1%}.{more}")
     if published is None:
         say("They tell about the original: what must not be told is hidden by a plan with privacy.hidden_rules.")
     else:

@@ -58,8 +58,8 @@ def stream(
     ends = source == "-" if finish is None else finish
     place = None if source == "-" else _place(loaded, source, typed=data is not None)
     with watched(quiet=as_json) as work:
-        told = run_stream(loaded, place, output, follow=follow, finish=ends, after=after, sign=sign, work=work)
-    _show(told, output, as_json=as_json)
+        summary = run_stream(loaded, place, output, follow=follow, finish=ends, after=after, sign=sign, work=work)
+    _show(summary, output, as_json=as_json)
     if not as_json:
         say(f"What is kept between runs is private and lies in {state_of(loaded, output)}.")
 
@@ -69,20 +69,20 @@ def _place(plan: Plan, source: str, *, typed: bool) -> Path:
     return Path(source) if typed else plan.folder / source
 
 
-def _show(told: Told, output: Path, *, as_json: bool) -> None:
-    shown = told.to_json()
+def _show(summary: Told, output: Path, *, as_json: bool) -> None:
+    figures = summary.to_json()
     if as_json:
-        say_json({"output": str(output), **shown})
+        say_json({"output": str(output), **figures})
         return
-    left = f", {shown['dropped']:,} of them left out because of missing values" if shown["dropped"] else ""
-    say(f"{output}: {shown['records']:,} records read and acknowledged{left}.")
-    say(f"Published: {shown['published']:,} records in {shown['batches']:,} batches.")
-    if shown["finished"]:
-        say(f"The stream has ended. Never published, because no group had enough: {shown['withheld']:,} records.")
+    left = f", {figures['dropped']:,} of them left out because of missing values" if figures["dropped"] else ""
+    say(f"{output}: {figures['records']:,} records read and acknowledged{left}.")
+    say(f"Published: {figures['published']:,} records in {figures['batches']:,} batches.")
+    if figures["finished"]:
+        say(f"The stream has ended. Never published, because no group had enough: {figures['withheld']:,} records.")
         return
-    many = shown["waiting_groups"]
+    many = figures["waiting_groups"]
     groups = "1 group" if many == 1 else f"{many:,} groups"
-    say(f"Waiting for a later batch: {shown['waiting']:,} records in {groups}.")
-    if shown["unread"]:
-        again = "send them again" if shown["source"] == "standard input" else "they are read next time"
-        say(f"Not read yet, because they make up no whole block: {shown['unread']:,} lines; {again}.")
+    say(f"Waiting for a later batch: {figures['waiting']:,} records in {groups}.")
+    if figures["unread"]:
+        again = "send them again" if figures["source"] == "standard input" else "they are read next time"
+        say(f"Not read yet, because they make up no whole block: {figures['unread']:,} lines; {again}.")

@@ -22,21 +22,23 @@ def demo(
     from sfumato.pipeline.demo import tour
 
     with watched(quiet=as_json) as work:
-        found = tour(output, work)
+        result = tour(output, work)
     if as_json:
-        say_json(found.to_json())
+        say_json(result.to_json())
         return
-    say(f"1  {output / 'patients.csv'} holds {found.rows:,} patients who do not exist: names, birth dates, diagnoses.")
-    say(f"2  {output / 'plan.toml'} asks for: {', '.join(found.promised)}.")
-    say(f"3  {output / 'release'} is the release; {found.checks} checks of the written file hold.")
+    say(f"1  {output / 'patients.csv'} holds {result.rows:,} patients who do not exist: names, birth dates, diagnoses.")
+    say(f"2  {output / 'plan.toml'} asks for: {', '.join(result.promised)}.")
+    say(f"3  {output / 'release'} is the release; {result.checks} checks of the written file hold.")
     table(
         ["4  an adversary with a register of names, birth dates, postal codes and sex", "original", "release"],
         [
-            ["patients found with certainty", f"{found.found_before:,}", f"{found.found_after:,}"],
-            ["best chance for any one patient", f"{found.chance_before:.0%}", f"{found.chance_after:.0%}"],
+            ["patients found with certainty", f"{result.found_before:,}", f"{result.found_after:,}"],
+            ["best chance for any one patient", f"{result.chance_before:.0%}", f"{result.chance_after:.0%}"],
         ],
     )
-    say(f"   Knowing all of that they tell a diagnosis in {found.told:.0%} of cases; by guessing {found.guessed:.0%}.")
+    say(
+        f"   Knowing all of that they tell a diagnosis in {result.told:.0%} of cases; by guessing {result.guessed:.0%}."
+    )
     say(f"5  open {output / 'release' / 'report.html'} in a browser: what was promised, reached and lost.")
     say(f"   {output / 'inside.html'} is for the steward only: it shows the original's figures.")
     say("")

@@ -133,13 +133,15 @@ def predict(
     codes = loaded.predicted(records)
     known = records.codes >= 0
     right = share_right(codes[known], records.take(known)) if known.any() else None
-    said = pl.Series(f"predicted {loaded.target}", [loaded.classes[code] for code in codes.tolist()], dtype=pl.String)
-    _write_table(output, table.frame.with_columns(said))
+    predictions = pl.Series(
+        f"predicted {loaded.target}", [loaded.classes[code] for code in codes.tolist()], dtype=pl.String
+    )
+    _write_table(output, table.frame.with_columns(predictions))
     if as_json:
         say_json({"file": str(output), "rows": table.rows, "accuracy": right})
         return
-    told = "" if right is None else f" {right:.1%} of those with a known class are classified rightly."
-    say(f"{output}: {table.rows:,} rows.{told}")
+    note = "" if right is None else f" {right:.1%} of those with a known class are classified rightly."
+    say(f"{output}: {table.rows:,} rows.{note}")
 
 
 def experiment(
@@ -167,16 +169,16 @@ def _options(given: list[str]) -> dict[str, Any]:
     """Options of a learner: names with TOML values."""
     from sfumato.core.strict_parsing import read_toml
 
-    found: dict[str, Any] = {}
-    for one in given:
-        name, mark, value = one.partition("=")
+    options: dict[str, Any] = {}
+    for option in given:
+        name, mark, value = option.partition("=")
         if not mark or not name.strip().isidentifier():
-            raise PlanError(f"--option {one}: must look like max_depth=5")
+            raise PlanError(f"--option {option}: must look like max_depth=5")
         try:
-            found[name.strip()] = read_toml(f"value = {value}")["value"]
+            options[name.strip()] = read_toml(f"value = {value}")["value"]
         except ValueError:
-            found[name.strip()] = value
-    return found
+            options[name.strip()] = value
+    return options
 
 
 def _refuse_format(path: Path) -> None:

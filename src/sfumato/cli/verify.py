@@ -47,39 +47,41 @@ def verify(
     if plan is None:
         if original is not None or changes:
             raise PlanError("--original and --set go with --plan: the plan says how the table is read")
-        found = check(folder, signer=signer, rules=rules)
+        verification = check(folder, signer=signer, rules=rules)
     elif rules is not None:
         raise PlanError("--rules: the plan names the file of its rules; leave one of --rules and --plan out")
     else:
         loaded = Plan.load(plan, changes or [])
         loaded = loaded if original is None else with_input(loaded, original)
         with watched(quiet=as_json) as work:
-            found = verify_again(folder, plan=loaded, signer=signer, work=work)
+            verification = verify_again(folder, plan=loaded, signer=signer, work=work)
     if as_json:
-        say_json(found.to_json())
+        say_json(verification.to_json())
     else:
-        _tell(folder, found, every=every)
-    if not found.holds:
+        _tell(folder, verification, every=every)
+    if not verification.holds:
         raise typer.Exit(EXIT_REFUTED)
 
 
-def _tell(folder: Path, found: Verification, *, every: bool) -> None:
+def _tell(folder: Path, verification: Verification, *, every: bool) -> None:
     """In sentences; the last line says whether the bundle holds."""
     from sfumato.bundles.summary import sentences
 
     if every:
-        table(["check", "holds", "found"], [[c.what, "yes" if c.holds else "NO", c.detail] for c in found.checks])
-    for sentence in sentences(found.checks):
+        table(
+            ["check", "holds", "found"], [[c.what, "yes" if c.holds else "NO", c.detail] for c in verification.checks]
+        )
+    for sentence in sentences(verification.checks):
         say(f"- {sentence}")
-    for one in found.remarks:
-        say(f"- Beware: {one.detail}")
-    for origin in dict.fromkeys(found.stated):
+    for remark in verification.remarks:
+        say(f"- Beware: {remark.detail}")
+    for origin in dict.fromkeys(verification.stated):
         say(f"- Not recomputed: {origin.path}, {origin.why}.")
-    say(f"{folder}: {found.signature.told}")
-    wrong = sum(not c.holds for c in found.checks)
-    fine = "every claim holds" if found.claimed else "nothing is claimed, and what is stated holds"
-    said = f"{wrong} of {len(found.checks)} checks FAIL" if wrong else fine
-    say(f"{folder}: {said}{_remarked(len(found.remarks))}")
+    say(f"{folder}: {verification.signature.told}")
+    wrong = sum(not c.holds for c in verification.checks)
+    fine = "every claim holds" if verification.claimed else "nothing is claimed, and what is stated holds"
+    outcome = f"{wrong} of {len(verification.checks)} checks FAIL" if wrong else fine
+    say(f"{folder}: {outcome}{_remarked(len(verification.remarks))}")
 
 
 def _remarked(many: int) -> str:
@@ -109,11 +111,11 @@ def report(
     form = _form(output, as_json=as_json)
     if output is not None:
         refuse_file(output, force=force, sources=())
-    told = report_of(folder, language=language, form=form)
+    text = report_of(folder, language=language, form=form)
     if output is None:
-        typer.echo(told)
+        typer.echo(text)
     else:
-        write_whole(output, told)
+        write_whole(output, text)
         say(f"{output} is written.")
 
 

@@ -52,20 +52,20 @@ class Baskets:
     Source: Rizvi and Haritsa 2002; Evfimievski, Srikant, Agrawal and Gehrke 2002; document 000, section 20.2.2.
     """
 
-    def __init__(self, question: UnaryBits, shown: Shown) -> None:
+    def __init__(self, question: UnaryBits, answers: Shown) -> None:
         """Shown answers to a question about items."""
         if question.kind != "items":
             raise ParameterError(f"question {question.name!r} must be about items, not {question.kind}")
-        if len(shown) == 0:
+        if len(answers) == 0:
             raise DataError(f"question {question.name!r}: there are no answers; at least one is needed")
-        rows, times = np.unique(bit_rows(question, shown), axis=0, return_counts=True)
+        rows, times = np.unique(bit_rows(question, answers), axis=0, return_counts=True)
         keep, flip = map(float, question.shown)
         self.question, self.weights = question, times / times.sum()
         self.answers, self.signs = int(times.sum()), (rows - flip) / (keep - flip)
 
     def support(self, items: Iterable[str]) -> Support:
         """The estimated support of a set of items."""
-        return self._of(tuple(sorted({self.question.values.index(one) for one in items})))
+        return self._of(tuple(sorted({self.question.values.index(item) for item in items})))
 
     def _of(self, places: Items) -> Support:
         each: Reals = self.signs[:, list(places)].prod(axis=1)
@@ -82,32 +82,37 @@ class Baskets:
         """
         between("least", least, 0.0, 1.0, open_low=True)
         at_least("most_items", most_items, 1)
-        found: list[Support] = []
+        supports: list[Support] = []
         level: list[Items] = [(place,) for place in range(len(self.question.values))]
         while level:
             seen = {places: self._of(places) for places in level}
-            found += [one for one in seen.values() if one.share >= least]
-            near = {places for places, one in seen.items() if one.share + errors * one.error >= least}
+            supports += [support for support in seen.values() if support.share >= least]
+            near = {places for places, support in seen.items() if support.share + errors * support.error >= least}
             level = _larger(near) if len(level[0]) < most_items else []
-        return found
+        return supports
 
     def rules(self, least: float, confidence: float, *, most_items: int = 3, errors: float = 1.0) -> list[Rule]:
         """Rules whose sets are frequent and whose estimated confidence is at least so large; the surest first."""
         between("confidence", confidence, 0.0, 1.0, open_low=True)
-        made = []
+        rules = []
         for whole in self.frequent(least, most_items=most_items, errors=errors):
             for size in range(1, len(whole.items)):
                 for given in combinations(whole.items, size):
                     base = self.support(given).share
                     sure = min(max(whole.share / base, 0.0), 1.0) if base > 0 else 0.0
                     if sure >= confidence:
-                        then = tuple(one for one in whole.items if one not in given)
-                        made.append(Rule(given=given, then=then, support=whole.share, confidence=sure))
-        return sorted(made, key=lambda one: (-one.confidence, -one.support, one.given, one.then))
+                        then = tuple(item for item in whole.items if item not in given)
+                        rules.append(Rule(given=given, then=then, support=whole.share, confidence=sure))
+        return sorted(rules, key=lambda rule: (-rule.confidence, -rule.support, rule.given, rule.then))
 
 
 def _larger(sets: set[Items]) -> list[Items]:
     """The sets with one item more, all of whose subsets are among these."""
     grown: Sequence[Items] = sorted(sets)
-    joined = [(*one, other[-1]) for n, one in enumerate(grown) for other in grown[n + 1 :] if one[:-1] == other[:-1]]
-    return [one for one in joined if all(one[:n] + one[n + 1 :] in sets for n in range(len(one)))]
+    joined = [
+        (*itemset, other[-1])
+        for n, itemset in enumerate(grown)
+        for other in grown[n + 1 :]
+        if itemset[:-1] == other[:-1]
+    ]
+    return [itemset for itemset in joined if all(itemset[:n] + itemset[n + 1 :] in sets for n in range(len(itemset)))]

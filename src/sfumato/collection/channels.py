@@ -156,21 +156,21 @@ def exact(name: str, values: Sequence[str], codes: Whole) -> Evidence:
     return Evidence(channel=channel, codes=np.asarray(codes, np.int64))
 
 
-def evidence(question: Question, shown: Shown, *, cells: int | None = None) -> Evidence:
+def evidence(question: Question, answers: Shown, *, cells: int | None = None) -> Evidence:
     """The answers to a question, read as it wrote them; numbers fall into so many cells of equal width."""
-    if len(shown) == 0:
+    if len(answers) == 0:
         raise DataError(f"question {question.name!r}: there are no answers; at least one is needed")
     if isinstance(question, NoisyNumber):
         channel = number_channel(question, cells)
         bins = np.zeros(0, np.int64) if channel.bins is None else channel.bins
-        return Evidence(channel=channel, codes=np.searchsorted(bins, _steps(question, shown), side="right"))
+        return Evidence(channel=channel, codes=np.searchsorted(bins, _steps(question, answers), side="right"))
     if cells is not None:
         raise ParameterError(f"question {question.name!r}: cells are for numbers; its answers are {question.kind}")
     if isinstance(question, KeptCategory):
-        return Evidence(channel=category_channel(question), codes=_places(question, shown))
+        return Evidence(channel=category_channel(question), codes=_places(question, answers))
     if question.kind == "items":
         raise ParameterError(f"question {question.name!r}: sets have no distribution of single values; see baskets")
-    return _unary(question, bit_rows(question, shown))
+    return _unary(question, bit_rows(question, answers))
 
 
 @lru_cache(maxsize=64)
@@ -229,28 +229,28 @@ def _unary(question: UnaryBits, bits: NDArray[np.bool_]) -> Evidence:
     return Evidence(channel=channel, codes=np.asarray(codes, np.int64).reshape(-1))
 
 
-def bit_rows(question: UnaryBits, shown: Shown) -> NDArray[np.bool_]:
+def bit_rows(question: UnaryBits, answers: Shown) -> NDArray[np.bool_]:
     """Answers x values: the shown bits."""
-    if isinstance(shown, np.ndarray):
-        shown = shown.astype(np.bool_)
-        if shown.ndim != 2 or shown.shape[1] != len(question.values):
+    if isinstance(answers, np.ndarray):
+        answers = answers.astype(np.bool_)
+        if answers.ndim != 2 or answers.shape[1] != len(question.values):
             raise DataError(f"question {question.name!r}: bits must have {len(question.values)} columns")
-        return shown
-    known = {text: question.read(str(text)) for text in set(shown)}
-    return np.array([known[text] for text in shown], np.bool_).reshape(len(shown), len(question.values))
+        return answers
+    known = {text: question.read(str(text)) for text in set(answers)}
+    return np.array([known[text] for text in answers], np.bool_).reshape(len(answers), len(question.values))
 
 
-def _places(question: KeptCategory, shown: Shown) -> Whole:
-    known = {text: question.read(str(text)) for text in set(shown)}
-    return np.fromiter((known[text] for text in shown), np.int64, len(shown))
+def _places(question: KeptCategory, answers: Shown) -> Whole:
+    known = {text: question.read(str(text)) for text in set(answers)}
+    return np.fromiter((known[text] for text in answers), np.int64, len(answers))
 
 
-def _steps(question: NoisyNumber, shown: Shown) -> Whole:
+def _steps(question: NoisyNumber, answers: Shown) -> Whole:
     """The step of every shown number; one that the question cannot have shown is refused."""
-    given = np.asarray(shown)
+    given = np.asarray(answers)
     if given.dtype.kind not in "fiu":
-        known = {text: question.read(str(text)) for text in set(shown)}
-        return np.fromiter((known[text] for text in shown), np.int64, len(shown))
+        known = {text: question.read(str(text)) for text in set(answers)}
+        return np.fromiter((known[text] for text in answers), np.int64, len(answers))
     at = (given.astype(np.float64) - float(question.low)) / float(question.step)
     bad = ~np.isfinite(at) | (np.abs(at - np.rint(at)) > _OFF * np.maximum(1.0, np.abs(at)))
     if question.law == "uniform":

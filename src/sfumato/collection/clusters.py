@@ -40,7 +40,7 @@ class AggregateKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"n_clusters must be at most {int((weights > 0).sum())}, the cells that hold anybody")
         rng = Chance(seed=self.random_state).generator()
         tried = [self._lloyd(points, weights, rng) for _ in range(self.n_init)]
-        self.inertia_, centres = min(tried, key=lambda one: one[0])
+        self.inertia_, centres = min(tried, key=lambda run: run[0])
         self.cluster_centers_ = centres * self.spans_ + self.lows_
         self.labels_ = nearest(points, centres)[0].reshape(X.shares.shape)
         self.n_features_in_ = len(X.channels)
@@ -56,14 +56,14 @@ class AggregateKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _points(self, joint: JointDistribution) -> tuple[Reals, Reals]:
         """The middles of all cells, each range from 0 to 1, and their weights."""
-        edges = [one.edges for one in joint.channels]
-        if any(one is None for one in edges):
+        edges = [channel.edges for channel in joint.channels]
+        if any(column_edges is None for column_edges in edges):
             raise ParameterError("clusters are of numbers; leave categories out of the joint")
-        known = [one for one in edges if one is not None]
-        self.lows_ = np.array([one[0] for one in known])
-        self.spans_ = np.array([one[-1] - one[0] for one in known])
-        middles = [(one[1:] + one[:-1]) / 2 for one in known]
-        grid = np.stack([one.reshape(-1) for one in np.meshgrid(*middles, indexing="ij")], axis=1)
+        known = [column_edges for column_edges in edges if column_edges is not None]
+        self.lows_ = np.array([column_edges[0] for column_edges in known])
+        self.spans_ = np.array([column_edges[-1] - column_edges[0] for column_edges in known])
+        middles = [(column_edges[1:] + column_edges[:-1]) / 2 for column_edges in known]
+        grid = np.stack([coordinates.reshape(-1) for coordinates in np.meshgrid(*middles, indexing="ij")], axis=1)
         return np.asarray((grid - self.lows_) / self.spans_), joint.shares.reshape(-1)
 
     def _lloyd(self, points: Reals, weights: Reals, rng: np.random.Generator) -> tuple[float, Reals]:

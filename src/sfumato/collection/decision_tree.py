@@ -91,11 +91,14 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         one_of("reconstruction", self.reconstruction, RECONSTRUCTIONS)
         at_least("max_depth", self.max_depth, 1)
         at_least("min_leaf", self.min_leaf, 1)
-        given = [_read(one, column) for one, column in zip(self.questions, columns_of(X, self.questions), strict=True)]
+        given = [
+            _read(question, column)
+            for question, column in zip(self.questions, columns_of(X, self.questions), strict=True)
+        ]
         self.classes_, codes = classes_of(y, len(given[0]))
         self.n_features_in_ = len(self.questions)
         cells = self.cells or cells_for(len(codes))
-        self.channels_ = [channel_of(one, cells) for one in self.questions]
+        self.channels_ = [channel_of(question, cells) for question in self.questions]
         if self.reconstruction == "joint":
             counts = JointCounts(self.questions, given, codes, len(self.classes_), self.stopping)
             whole = JointGrowing(counts=counts, max_depth=self.max_depth, min_leaf=self.min_leaf).node({})
@@ -108,7 +111,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _evidence(self, given: Sequence[Any], cells: int) -> list[Evidence] | None:
         if self.reconstruction == "none":
             return None
-        return [shown_evidence(one, column, cells) for one, column in zip(self.questions, given, strict=True)]
+        return [shown_evidence(question, column, cells) for question, column in zip(self.questions, given, strict=True)]
 
     def predict_proba(self, X: Any) -> Reals:  # noqa: N803
         """The shares of the classes in every record's leaf."""
@@ -118,16 +121,16 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             _read(q, each) if channel.edges is not None else true_cells(q, channel, each) for q, channel, each in given
         ]
         rows = len(columns[0])
-        found = np.empty((rows, len(self.classes_)))
+        probabilities = np.empty((rows, len(self.classes_)))
         waiting: list[tuple[Node, Whole]] = [(self.root_, np.arange(rows))]
         while waiting:
             node, some = waiting.pop()
             if node.split is None:
-                found[some] = node.counts / node.counts.sum()
+                probabilities[some] = node.counts / node.counts.sum()
                 continue
             first = node.split.first(columns[node.split.column][some])
             waiting += [(node.children[0], some[first]), (node.children[1], some[~first])]
-        return found
+        return probabilities
 
     def predict(self, X: Any) -> Any:  # noqa: N803
         """The most frequent class of every record's leaf."""
@@ -146,17 +149,17 @@ class _Grown:
         self.many = len(tree.classes_)
         draw = Chance(seed=tree.random_state).generator()
         self.lots = [draw.permutation(len(codes)) for _ in given]
-        self.edges = [one.edges for one in tree.channels_]
+        self.edges = [channel.edges for channel in tree.channels_]
 
     def root(self) -> _Records:
         """All records, in the cells in which the mode begins."""
         rows = np.arange(len(self.codes))
         if self.seen is None:
             columns = zip(self.tree.questions, self.tree.channels_, self.given, strict=True)
-            cells = [true_cells(*one) for one in columns]
+            cells = [true_cells(*triple) for triple in columns]
         elif self.tree.reconstruction == "global":
             parts = zip(self.seen, self.given, self.lots, strict=True)
-            cells = [associated(seen, shown, self.tree.stopping, lots) for seen, shown, lots in parts]
+            cells = [associated(seen, answers, self.tree.stopping, lots) for seen, answers, lots in parts]
         else:
             cells = [self._by_class(column, rows) for column in range(len(self.given))]
         return _Records(rows=rows, cells=np.array(cells), settled=frozenset())

@@ -59,9 +59,9 @@ class Estimate(Brief):
     def to_json(self) -> dict[str, Any]:
         """As a manifest has it: to six digits behind the point."""
         columns = {"shown": self.shown, "share": self.shares, "low": self.low, "high": self.high}
-        told = {key: np.round(each, _DIGITS).tolist() for key, each in columns.items()}
+        figures = {key: np.round(each, _DIGITS).tolist() for key, each in columns.items()}
         head = {"question": self.name, "method": self.method, "rounds": self.rounds, "cells": list(self.labels)}
-        return {**head, **told, "outside": [round(each, _DIGITS) for each in self.outside]}
+        return {**head, **figures, "outside": [round(each, _DIGITS) for each in self.outside]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -75,8 +75,10 @@ class Estimates(Brief):
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest has it."""
-        told = ({**one.to_json(), **{key: _told(value) for key, value in one.figures.items()}} for one in self.pairs)
-        return {"questions": [one.to_json() for one in self.questions], "pairs": list(told)}
+        pairs = (
+            {**pair.to_json(), **{key: _told(value) for key, value in pair.figures.items()}} for pair in self.pairs
+        )
+        return {"questions": [estimate.to_json() for estimate in self.questions], "pairs": list(pairs)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,55 +102,58 @@ class Reconstruction:
                 f"cells must be at most {MOST_CELLS:,} and confidence below 1, not {self.cells} and {self.confidence}"
             )
 
-    def __call__(self, spec: Specification, shown: Mapping[str, Sequence[str]]) -> Estimates:
+    def __call__(self, spec: Specification, answers: Mapping[str, Sequence[str]]) -> Estimates:
         """From the shown answers to every question, as texts."""
         from sfumato.collection.joint_distribution import pairs_of
 
         refuse_long(spec)
-        found = tuple(self._estimate(one, shown[one.name]) for one in spec.questions)
-        known = {one.name: (one.deviation, one.rounds) for one in found}
-        return Estimates(questions=found, pairs=pairs_of(self, spec.questions, shown, known))
+        estimates = tuple(self._estimate(question, answers[question.name]) for question in spec.questions)
+        known = {estimate.name: (estimate.deviation, estimate.rounds) for estimate in estimates}
+        return Estimates(questions=estimates, pairs=pairs_of(self, spec.questions, answers, known))
 
-    def seen(self, question: Question, shown: Sequence[str]) -> Evidence:
+    def seen(self, question: Question, answers: Sequence[str]) -> Evidence:
         """The answers to a question that has a distribution, in these cells."""
         cells = min(self.cells, question.steps + 1) if isinstance(question, NoisyNumber) else None
-        return evidence(question, shown, cells=cells)
+        return evidence(question, answers, cells=cells)
 
-    def _estimate(self, question: Question, shown: Sequence[str]) -> Estimate:
+    def _estimate(self, question: Question, answers: Sequence[str]) -> Estimate:
         if isinstance(question, UnaryBits) and question.kind == "items":
-            return self._items(question, shown)
+            return self._items(question, answers)
         from sfumato.collection.reconstruction import with_intervals
 
-        seen = self.seen(question, shown)
-        found = with_intervals(seen, confidence=self.confidence, chance=_DRAWS)
-        received, outside = _received(question, seen, shown)
-        low, high = (found.shares if end is None else end for end in (found.low, found.high))
+        seen = self.seen(question, answers)
+        distribution = with_intervals(seen, confidence=self.confidence, chance=_DRAWS)
+        received, outside = _received(question, seen, answers)
+        low, high = (distribution.shares if end is None else end for end in (distribution.low, distribution.high))
         return Estimate(
             name=question.name,
             method="em",
-            rounds=found.rounds,
-            labels=found.labels,
+            rounds=distribution.rounds,
+            labels=distribution.labels,
             shown=received,
-            shares=found.shares,
+            shares=distribution.shares,
             low=low,
             high=high,
             outside=outside,
-            deviation=float(deviation(found.shares, seen.channel.edges)),
+            deviation=float(deviation(distribution.shares, seen.channel.edges)),
         )
 
-    def _items(self, question: UnaryBits, shown: Sequence[str]) -> Estimate:
+    def _items(self, question: UnaryBits, answers: Sequence[str]) -> Estimate:
         """The share of baskets that hold each item, without bias but for the cut to [0, 1]; normal intervals."""
         from sfumato.collection.baskets import Baskets
 
-        baskets, wide = Baskets(question, shown), NormalDist().inv_cdf((1 + self.confidence) / 2)
-        found = [baskets.support((one,)) for one in question.values]
-        shares, errors = np.array([one.share for one in found]), np.array([one.error for one in found])
+        baskets, wide = Baskets(question, answers), NormalDist().inv_cdf((1 + self.confidence) / 2)
+        supports = [baskets.support((value,)) for value in question.values]
+        shares, errors = (
+            np.array([support.share for support in supports]),
+            np.array([support.error for support in supports]),
+        )
         return Estimate(
             name=question.name,
             method="inversion",
             rounds=0,
             labels=question.values,
-            shown=bit_rows(question, shown).mean(axis=0),
+            shown=bit_rows(question, answers).mean(axis=0),
             shares=np.clip(shares, 0, 1),
             low=np.clip(shares - wide * errors, 0, 1),
             high=np.clip(shares + wide * errors, 0, 1),
@@ -157,21 +162,22 @@ class Reconstruction:
 
 def refuse_long(spec: Specification) -> None:
     """Refuse questions with more answers than a distribution is published for."""
-    for one in spec.questions:
-        if not isinstance(one, NoisyNumber) and len(one.values) > MOST_CELLS:
+    for question in spec.questions:
+        if not isinstance(question, NoisyNumber) and len(question.values) > MOST_CELLS:
             raise PlanError(
-                f"question {one.name!r} has {len(one.values):,} answers; a bundle shows at most {MOST_CELLS:,}, so "
+                f"question {question.name!r} has {len(question.values):,} answers; a bundle shows at most "
+                f"{MOST_CELLS:,}, so "
                 "group them before anybody is asked"
             )
 
 
-def _received(question: Question, seen: Evidence, shown: Sequence[str]) -> tuple[Reals, tuple[float, float]]:
+def _received(question: Question, seen: Evidence, answers: Sequence[str]) -> tuple[Reals, tuple[float, float]]:
     """The shares that show each cell, and of numbers those that show none."""
     if isinstance(question, UnaryBits):
-        return bit_rows(question, shown).mean(axis=0), (0.0, 0.0)
+        return bit_rows(question, answers).mean(axis=0), (0.0, 0.0)
     if not isinstance(question, NoisyNumber) or seen.channel.edges is None:
         return seen.counts / seen.answers, (0.0, 0.0)
-    values = np.array([float(one) for one in shown])
+    values = np.array([float(answer) for answer in answers])
     half = float(question.step) / 2
     ends = float(question.low) - half, float(question.high) + half
     inside = values[(values > ends[0]) & (values < ends[1])]

@@ -44,7 +44,7 @@ class JointDistribution(Brief):
     @property
     def names(self) -> tuple[str, ...]:
         """The columns."""
-        return tuple(one.name for one in self.channels)
+        return tuple(channel.name for channel in self.channels)
 
     @property
     def counts(self) -> Reals:
@@ -80,7 +80,7 @@ class JointDistribution(Brief):
             figures = {(counted, (code,)): counts[..., code].reshape(-1) for code in range(counts.shape[-1])}
             counts = counts.sum(axis=-1)
         codes = np.indices(counts.shape).reshape(len(channels), -1).astype(np.int32)
-        columns = tuple(CodedColumn(codes=c, size=one.cells) for c, one in zip(codes, channels, strict=True))
+        columns = tuple(CodedColumn(codes=c, size=channel.cells) for c, channel in zip(codes, channels, strict=True))
         return WeightedCells(columns=columns, weights={ROWS: counts.reshape(-1), **figures})
 
     def _place(self, name: str) -> int:
@@ -97,31 +97,31 @@ def reconstruct_joint(seen: Sequence[Evidence], *, stopping: Stopping | None = N
     Cost: a round is two products per column with the table of all combinations of outcomes.
     Source: document 000, section 20.2.1; Agrawal and Aggarwal 2001.
     """
-    if not seen or len({one.answers for one in seen}) != 1:
-        raise DataError(f"columns must have equally many answers; they have {[one.answers for one in seen]}")
-    outcomes, cells = [len(one.channel.matrix) for one in seen], [one.channel.cells for one in seen]
+    if not seen or len({column.answers for column in seen}) != 1:
+        raise DataError(f"columns must have equally many answers; they have {[column.answers for column in seen]}")
+    outcomes, cells = [len(column.channel.matrix) for column in seen], [column.channel.cells for column in seen]
     if max(prod(outcomes), prod(cells)) > MOST_OUTCOMES:
         raise ParameterError(
             f"the columns have {prod(outcomes):,} combinations of outcomes and {prod(cells):,} of cells; at most "
             f"{MOST_OUTCOMES:,} are counted, so take fewer columns or cells"
         )
-    place = np.ravel_multi_index([one.codes for one in seen], outcomes)
+    place = np.ravel_multi_index([column.codes for column in seen], outcomes)
     counts = np.bincount(place, minlength=prod(outcomes)).astype(np.float64).reshape(outcomes)
     rule, shares = stopping or Stopping(), np.full(cells, 1 / prod(cells))
-    matrices = [one.channel.matrix for one in seen]
+    matrices = [column.channel.matrix for column in seen]
     before, turn, over = -np.inf, 0, False
     while turn < rule.rounds and not over:
         turn += 1
         predicted = _along(shares, matrices)
         held = (counts > 0) & (predicted > 0)
-        told = float((counts[held] * np.log(predicted[held])).sum() / counts.sum())
+        likelihood = float((counts[held] * np.log(predicted[held])).sum() / counts.sum())
         weights = np.divide(counts, predicted, out=np.zeros_like(predicted), where=held)
-        after = shares * _along(weights, [one.T for one in matrices])
+        after = shares * _along(weights, [matrix.T for matrix in matrices])
         after /= after.sum()
-        over = rule.over(shares.reshape(-1), after.reshape(-1), seen[0].answers, told - before)
-        shares, before = after, told
+        over = rule.over(shares.reshape(-1), after.reshape(-1), seen[0].answers, likelihood - before)
+        shares, before = after, likelihood
     return JointDistribution(
-        channels=tuple(one.channel for one in seen), shares=shares, answers=seen[0].answers, rounds=turn
+        channels=tuple(column.channel for column in seen), shares=shares, answers=seen[0].answers, rounds=turn
     )
 
 
@@ -172,18 +172,20 @@ class Drawing:
         centred = values - values.mean(axis=1, keepdims=True)
         sums = weights @ _summed(centred, group, many).T
         pairs = [[centred[i] * centred[j] for j in range(i + 1)] for i in range(len(values))]
-        found = np.empty((self.resamples, len(values), len(values)))
+        correlations = np.empty((self.resamples, len(values), len(values)))
         spread = [
-            deviations(weights @ _counted(one, group, many), one, turns)
-            for one, turns in zip(seen, rounds, strict=True)
+            deviations(weights @ _counted(column, group, many), column, turns)
+            for column, turns in zip(seen, rounds, strict=True)
         ]
         for i, row in enumerate(pairs):
             products = weights @ _summed(np.array(row), group, many).T
             for j in range(i + 1):
                 both = (products[:, j] - sums[:, i] * sums[:, j] / counted) / np.maximum(counted - 1, 1)
                 apart = spread[i] * spread[j]
-                found[:, i, j] = found[:, j, i] = np.divide(both, apart, out=np.zeros_like(both), where=apart > 0)
-        return np.clip(found, -1, 1)
+                correlations[:, i, j] = correlations[:, j, i] = np.divide(
+                    both, apart, out=np.zeros_like(both), where=apart > 0
+                )
+        return np.clip(correlations, -1, 1)
 
     def percentiles(self, drawn: Reals, estimate: float) -> Interval:
         """Where the middle of what was drawn lies; the estimate lies inside."""
@@ -202,17 +204,17 @@ class Drawing:
         table = np.bincount(seen[0].codes * sizes[1] + seen[1].codes, minlength=joint.shares.size) / joint.answers
         draw = Chance(seed=self.seed).generator()
         again = draw.multinomial(joint.answers, table, size=self.resamples) / joint.answers
-        first, second = (np.linalg.inv(one.channel.matrix) for one in seen)
+        first, second = (np.linalg.inv(column.channel.matrix) for column in seen)
         every = first @ np.concatenate([table[None], again]).reshape(-1, *sizes) @ second.T
         rows, columns = (every.sum(axis=axis, keepdims=True) for axis in (2, 1))
         least = 1 / joint.answers
         alone = np.maximum(joint.shares.sum(axis=1), least)[:, None] * np.maximum(joint.shares.sum(axis=0), least)
         squares = ((every - rows * columns) ** 2 / alone).sum(axis=(1, 2)) / (min(sizes) - 1)
         ends = []
-        for power, found in ((0.5, squares), (1.0, np.sqrt(squares))):
-            low, high = np.quantile(found[1:], self.tails)
-            ends.append([max(2 * found[0] - end, 0.0) ** power for end in (high, low)])
-        low, high = min(one[0] for one in ends), max(one[1] for one in ends)
+        for power, statistics in ((0.5, squares), (1.0, np.sqrt(squares))):
+            low, high = np.quantile(statistics[1:], self.tails)
+            ends.append([max(2 * statistics[0] - end, 0.0) ** power for end in (high, low)])
+        low, high = min(interval[0] for interval in ends), max(interval[1] for interval in ends)
         return min(float(low), estimate), max(min(float(high), 1.0), estimate)
 
 
@@ -228,14 +230,14 @@ def deviations(counts: Reals, seen: Evidence, rounds: int) -> Reals:
 
 def _summed(values: Reals, group: Whole, many: int) -> Reals:
     """Rows x groups: sums."""
-    return np.array([np.bincount(group, weights=one, minlength=many) for one in values])
+    return np.array([np.bincount(group, weights=row, minlength=many) for row in values])
 
 
 def _counted(seen: Evidence, group: Whole, many: int) -> Reals:
     """Groups x outcomes: how many answers."""
     size = len(seen.channel.matrix)
-    found = np.bincount(group * size + seen.codes, minlength=many * size)
-    return found.reshape(many, size).astype(np.float64)
+    counts = np.bincount(group * size + seen.codes, minlength=many * size)
+    return counts.reshape(many, size).astype(np.float64)
 
 
 # How answers to two questions go together: as shown, and as estimated for the true ones.
@@ -281,14 +283,14 @@ class Reconstructing(Protocol):
     def confidence(self) -> float:
         """Of intervals."""
 
-    def seen(self, question: Question, shown: Sequence[str]) -> Evidence:
+    def seen(self, question: Question, answers: Sequence[str]) -> Evidence:
         """The answers to a question in the cells of its distribution."""
 
 
 def pairs_of(
     how: Reconstructing,
     questions: Sequence[Question],
-    shown: Mapping[str, Sequence[str]],
+    answers: Mapping[str, Sequence[str]],
     known: Mapping[str, tuple[float, int]],
 ) -> tuple[Pair, ...]:
     """All pairs of numbers, and all pairs of kept categories, up to as many as are told, with bootstrap intervals.
@@ -298,13 +300,13 @@ def pairs_of(
         more often, because no V is negative and its interval begins there.
     """
     drawing = Drawing(confidence=how.confidence)
-    numbers = [one for one in questions if isinstance(one, NoisyNumber)]
-    found = _numbers(how, numbers, shown, known, drawing) if len(numbers) > 1 else []
-    kept = [one for one in questions if isinstance(one, KeptCategory)]
-    for one, other in combinations(kept, 2):
-        if len(found) < MOST_PAIRS and len(one.values) * len(other.values) <= _MOST_CELLS:
-            found.append(_categories(one, other, shown, drawing))
-    return tuple(found[:MOST_PAIRS])
+    numbers = [question for question in questions if isinstance(question, NoisyNumber)]
+    pairs = _numbers(how, numbers, answers, known, drawing) if len(numbers) > 1 else []
+    kept = [question for question in questions if isinstance(question, KeptCategory)]
+    for question, other in combinations(kept, 2):
+        if len(pairs) < MOST_PAIRS and len(question.values) * len(other.values) <= _MOST_CELLS:
+            pairs.append(_categories(question, other, answers, drawing))
+    return tuple(pairs[:MOST_PAIRS])
 
 
 def noise_variance(question: NoisyNumber) -> float:
@@ -317,7 +319,7 @@ def noise_variance(question: NoisyNumber) -> float:
 def _numbers(
     how: Reconstructing,
     questions: Sequence[NoisyNumber],
-    shown: Mapping[str, Sequence[str]],
+    answers: Mapping[str, Sequence[str]],
     known: Mapping[str, tuple[float, int]],
     drawing: Drawing,
 ) -> list[Pair]:
@@ -327,18 +329,18 @@ def _numbers(
     unbiased, and useless where noise is ten times as large as what it hides: it is negative as often as not.
     Source: document 000, section 20.2; Fuller 1987 (attenuation).
     """
-    seen = np.array([[float(one) for one in shown[question.name]] for question in questions])
+    seen = np.array([[float(answer) for answer in answers[question.name]] for question in questions])
     wide = np.atleast_2d(np.cov(seen)) if seen.shape[1] > 1 else np.zeros((len(seen), len(seen)))
-    true = [known[one.name][0] ** 2 for one in questions]
-    evidence_of = [how.seen(one, shown[one.name]) for one in questions]
-    drawn = drawing.correlations(seen, evidence_of, [known[one.name][1] for one in questions])
-    found = []
-    for (i, one), (j, other) in combinations(enumerate(questions), 2):
+    true = [known[question.name][0] ** 2 for question in questions]
+    evidence_of = [how.seen(question, answers[question.name]) for question in questions]
+    drawn = drawing.correlations(seen, evidence_of, [known[question.name][1] for question in questions])
+    pairs = []
+    for (i, number), (j, other) in combinations(enumerate(questions), 2):
         estimate = _correlation(wide[i, j], true[i], true[j])
         low, high = (None, None) if estimate is None else drawing.percentiles(drawn[:, i, j], estimate)
-        found.append(
+        pairs.append(
             Pair(
-                questions=(one.name, other.name),
+                questions=(number.name, other.name),
                 measure="correlation",
                 shown=_correlation(wide[i, j], wide[i, i], wide[j, j]),
                 estimate=estimate,
@@ -346,23 +348,25 @@ def _numbers(
                 high=high,
             )
         )
-    return found
+    return pairs
 
 
-def _correlation(both: float, one: float, other: float) -> float | None:
-    return float(np.clip(both / np.sqrt(one * other), -1, 1)) if one > 0 and other > 0 else None
+def _correlation(both: float, variance: float, other: float) -> float | None:
+    return float(np.clip(both / np.sqrt(variance * other), -1, 1)) if variance > 0 and other > 0 else None
 
 
-def _categories(one: KeptCategory, other: KeptCategory, shown: Mapping[str, Sequence[str]], drawing: Drawing) -> Pair:
+def _categories(
+    category: KeptCategory, other: KeptCategory, answers: Mapping[str, Sequence[str]], drawing: Drawing
+) -> Pair:
     """Cramér's V of the table of shown answers, and of the joint distribution that EM finds behind it."""
-    seen = [evidence(question, shown[question.name]) for question in (one, other)]
-    sizes = len(one.values), len(other.values)
+    seen = [evidence(question, answers[question.name]) for question in (category, other)]
+    sizes = len(category.values), len(other.values)
     counted = np.bincount(seen[0].codes * sizes[1] + seen[1].codes, minlength=sizes[0] * sizes[1])
     joint = reconstruct_joint(seen, stopping=_ENDS)
     table, estimate = counted.reshape(sizes) / seen[0].answers, cramers_v(joint.shares)
     low, high = (None, None) if estimate is None else drawing.association(seen, joint, estimate)
     return Pair(
-        questions=(one.name, other.name),
+        questions=(category.name, other.name),
         measure="cramers-v",
         shown=cramers_v(table),
         estimate=estimate,

@@ -39,21 +39,23 @@ class LocalEpsilon:
         return cls(logs=((ratio, 1),)) if ratio != 1 else cls()
 
     def __float__(self) -> float:
-        return sum(many * (log(one.numerator) - log(one.denominator)) for one, many in self.logs) + float(self.plain)
+        return sum(many * (log(ratio.numerator) - log(ratio.denominator)) for ratio, many in self.logs) + float(
+            self.plain
+        )
 
     def __str__(self) -> str:
-        parts = [f"{many} ln {one}" if many > 1 else f"ln {one}" for one, many in self.logs]
+        parts = [f"{many} ln {ratio}" if many > 1 else f"ln {ratio}" for ratio, many in self.logs]
         return " + ".join([*parts, str(self.plain)] if self.plain or not parts else parts)
 
     def __add__(self, other: LocalEpsilon) -> LocalEpsilon:
         added = dict(self.logs)
-        for one, many in other.logs:
-            added[one] = added.get(one, 0) + many
+        for ratio, many in other.logs:
+            added[ratio] = added.get(ratio, 0) + many
         return LocalEpsilon(logs=tuple(sorted(added.items())), plain=self.plain + other.plain)
 
     def times(self, many: int) -> LocalEpsilon:
         """What so many independent answers give away together."""
-        return LocalEpsilon(logs=tuple((one, each * many) for one, each in self.logs), plain=self.plain * many)
+        return LocalEpsilon(logs=tuple((ratio, each * many) for ratio, each in self.logs), plain=self.plain * many)
 
 
 def ratio_within(epsilon: Fraction) -> Fraction:
@@ -69,10 +71,10 @@ def ratio_within(epsilon: Fraction) -> Fraction:
         turn += 1
         term = term * epsilon / turn
         total += term
-    found = Fraction(int(total * _ROUND), _ROUND)
-    if found <= 1:
+    ratio = Fraction(int(total * _ROUND), _ROUND)
+    if ratio <= 1:
         raise ParameterError(f"epsilon must be at least {1 / _ROUND:g} to tell answers from chance, not {epsilon}")
-    return found
+    return ratio
 
 
 def exact_number(name: str, value: object) -> Fraction:

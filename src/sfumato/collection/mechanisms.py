@@ -78,9 +78,9 @@ def gaussian(deviation: Fraction, below: Below = system) -> int:
     variance = deviation**2
     wide = isqrt(int(variance)) + 1
     while True:
-        found = laplace(Fraction(wide), below)
-        if coin_exp((abs(found) - variance / wide) ** 2 / (2 * variance), below):
-            return found
+        noise = laplace(Fraction(wide), below)
+        if coin_exp((abs(noise) - variance / wide) ** 2 / (2 * variance), below):
+            return noise
 
 
 # Randomized response: an answer is kept with a known probability, else it becomes any other one (Warner 1965).
@@ -173,16 +173,16 @@ class KeptCategory:
         """The answer that is shown."""
         if coin(self.keep, below):
             return code
-        found = below(len(self.values) - 1)
-        return found + (found >= code)
+        answer = below(len(self.values) - 1)
+        return answer + (answer >= code)
 
-    def again(self, shown: int, below: Below = system) -> int:
+    def again(self, answer: int, below: Below = system) -> int:
         """What a repeated answer shows: the same."""
-        return shown
+        return answer
 
-    def write(self, shown: int) -> str:
+    def write(self, answer: int) -> str:
         """A shown answer as text."""
-        return self.values[shown]
+        return self.values[answer]
 
     def read(self, written: str) -> int:
         """The place of a shown answer."""
@@ -209,7 +209,9 @@ class KeptCategory:
 
 def refuse_values(where: str, values: tuple[str, ...]) -> None:
     """Refuse a list of answers that is none: fewer than two, one twice, one empty."""
-    good = 2 <= len(values) <= MOST_VALUES and all(isinstance(one, str) and one.strip() == one != "" for one in values)
+    good = 2 <= len(values) <= MOST_VALUES and all(
+        isinstance(value, str) and value.strip() == value != "" for value in values
+    )
     if not good or len(set(values)) < len(values):
         raise ParameterError(
             f"{where}: values must be 2 to {MOST_VALUES:,} different texts without blanks around them, not "
@@ -360,13 +362,13 @@ class NoisyNumber:
             return code + uniform(int(self.spread), below)
         return code + (laplace if self.law == "laplace" else gaussian)(self.spread, below)
 
-    def again(self, shown: int, below: Below = system) -> int:
+    def again(self, answer: int, below: Below = system) -> int:
         """What a repeated answer shows: the same."""
-        return shown
+        return answer
 
-    def write(self, shown: int) -> str:
+    def write(self, answer: int) -> str:
         """A shown step as a number."""
-        return decimal(self.low + shown * self.step)
+        return decimal(self.low + answer * self.step)
 
     def read(self, written: str) -> int:
         """The step of a shown number; what cannot have been shown is refused."""
@@ -387,8 +389,8 @@ class NoisyNumber:
 
     def to_json(self) -> dict[str, Any]:
         """As a specification has it."""
-        found = {"low": decimal(self.low), "high": self._end(), "step": decimal(self.step)}
-        return {"name": self.name, "kind": self.law, **found, SIZES[self.law]: str(self.size)}
+        bounds = {"low": decimal(self.low), "high": self._end(), "step": decimal(self.step)}
+        return {"name": self.name, "kind": self.law, **bounds, SIZES[self.law]: str(self.size)}
 
     @classmethod
     def from_json(cls, tree: Mapping[str, Any]) -> NoisyNumber:
@@ -520,31 +522,31 @@ class UnaryBits:
     def code(self, answer: Any) -> Bits:
         """The bits of an answer; one that is not declared is refused."""
         given = [answer] if self.kind == "unary" else _items(self.name, answer)
-        places = {declared_place(self.name, one, self.values) for one in given}
+        places = {declared_place(self.name, item, self.values) for item in given}
         return tuple(place in places for place in range(len(self.values)))
 
     def draw(self, code: Bits, below: Below = system) -> Bits:
         """The bits that are remembered."""
         return tuple(coin(self.keep if bit else self.flip, below) for bit in code)
 
-    def again(self, shown: Bits, below: Below = system) -> Bits:
+    def again(self, answer: Bits, below: Below = system) -> Bits:
         """What one report shows of the remembered bits."""
         if not self.twice:
-            return shown
-        return tuple(coin(self.one if bit else self.zero, below) for bit in shown)
+            return answer
+        return tuple(coin(self.one if bit else self.zero, below) for bit in answer)
 
-    def write(self, shown: Bits) -> str:
+    def write(self, answer: Bits) -> str:
         """Bits as zeros and ones, in the order of the values; a letter before them keeps them a text."""
-        return "b" + "".join("01"[bit] for bit in shown)
+        return "b" + "".join("01"[bit] for bit in answer)
 
     def read(self, written: str) -> Bits:
         """The bits of a shown answer."""
-        found = written.strip()
-        if len(found) != len(self.values) + 1 or found[0] != "b" or set(found[1:]) - {"0", "1"}:
+        bits = written.strip()
+        if len(bits) != len(self.values) + 1 or bits[0] != "b" or set(bits[1:]) - {"0", "1"}:
             raise DataError(
                 f"question {self.name!r}: {written!r} was not shown by it; it shows b and {len(self.values)} bits"
             )
-        return tuple(bit == "1" for bit in found[1:])
+        return tuple(bit == "1" for bit in bits[1:])
 
     def to_json(self) -> dict[str, Any]:
         """As a specification has it."""
@@ -566,7 +568,7 @@ class UnaryBits:
 
 def _items(name: str, answer: Any) -> list[Any]:
     if isinstance(answer, str):
-        return [one for one in answer.split(SEPARATOR) if one.strip()]
+        return [item for item in answer.split(SEPARATOR) if item.strip()]
     if isinstance(answer, list | tuple | set | frozenset):
         return list(answer)
     raise DataError(f"question {name!r}: {answer!r} is no set; give a list of items, or a text with ; between them")

@@ -64,15 +64,15 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def fit_counts(self, tables: Sequence[Reals], classes: Any, *, cells: int) -> ReconstructedNaiveBayes:
         """Learn from counts: for each question a table of classes x cells, whole or real, wherever it comes from."""
         above("alpha", self.alpha, 0)
-        self.channels_ = [channel_of(one, cells) for one in self.questions]
-        wanted = [(len(classes), one.cells) for one in self.channels_]
-        if [one.shape for one in tables] != wanted:
-            raise ParameterError(f"tables must have the shapes {wanted}, not {[one.shape for one in tables]}")
+        self.channels_ = [channel_of(question, cells) for question in self.questions]
+        wanted = [(len(classes), channel.cells) for channel in self.channels_]
+        if [table.shape for table in tables] != wanted:
+            raise ParameterError(f"tables must have the shapes {wanted}, not {[table.shape for table in tables]}")
         self.classes_ = np.asarray(classes)
         sizes = tables[0].sum(axis=1)
         self.class_log_prior_ = np.log(sizes / sizes.sum())
-        smoothed = [one + self.alpha for one in tables]
-        self.feature_log_prob_ = [np.log(one / one.sum(axis=1, keepdims=True)) for one in smoothed]
+        smoothed = [table + self.alpha for table in tables]
+        self.feature_log_prob_ = [np.log(table / table.sum(axis=1, keepdims=True)) for table in smoothed]
         self.n_features_in_ = len(self.questions)
         return self
 
@@ -80,10 +80,10 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """The logarithm of each class's probability."""
         check_is_fitted(self)
         score = np.array(0.0)
-        for one, channel, logs, column in zip(
+        for question, channel, logs, column in zip(
             self.questions, self.channels_, self.feature_log_prob_, columns_of(X, self.questions), strict=True
         ):
-            score = score + logs[:, true_cells(one, channel, column)].T
+            score = score + logs[:, true_cells(question, channel, column)].T
         score = score + self.class_log_prior_
         peak = score.max(axis=1, keepdims=True)
         return np.asarray(score - peak - np.log(np.exp(score - peak).sum(axis=1, keepdims=True)))

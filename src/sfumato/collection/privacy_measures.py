@@ -50,8 +50,8 @@ class PrivacyGiven:
         """For programs."""
         promised = None if self.epsilon is None else {"exact": str(self.epsilon), "about": float(self.epsilon)}
         widths = {f"{c:g}": {"width": w, "of_range": self.shares[c]} for c, w in self.widths.items()}
-        told = {"information_bits": self.information, "entropy_bits": self.entropy, "loss": self.loss}
-        return {"question": self.name, "kind": self.kind, "epsilon": promised, "widths": widths, **told}
+        figures = {"information_bits": self.information, "entropy_bits": self.entropy, "loss": self.loss}
+        return {"question": self.name, "kind": self.kind, "epsilon": promised, "widths": widths, **figures}
 
 
 def privacy_given(question: Question, confidences: Sequence[float] = CONFIDENCES) -> PrivacyGiven:
@@ -116,8 +116,8 @@ def _by_ones(many: int, keep: float, flip: float) -> float:
     ones = np.arange(many)  # among the other bits
     weight = binomial_chances(many - 1, flip)
     one, zero = keep / flip, (1 - keep) / (1 - flip)
-    found = 0.0
-    for shown, chance, mine in ((1, keep, one), (0, 1 - keep, zero)):
-        total = (ones + shown) * one + (many - ones - shown) * zero
-        found += chance * float((weight * np.log2(many * mine / total)).sum())
-    return found
+    information = 0.0
+    for bit, chance, mine in ((1, keep, one), (0, 1 - keep, zero)):
+        total = (ones + bit) * one + (many - ones - bit) * zero
+        information += chance * float((weight * np.log2(many * mine / total)).sum())
+    return information

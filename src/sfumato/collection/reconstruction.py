@@ -119,14 +119,14 @@ def reconstruct(seen: Evidence, *, method: Method = "em", stopping: Stopping | N
         if seen.channel.densities is None:
             raise ParameterError(f"question {seen.channel.name!r}: bayes is for numbers; take em or inversion")
         matrix = seen.channel.densities
-    shares, rounds, told = climbed(seen.counts, matrix, stopping or usual(seen.channel))
+    shares, rounds, likelihoods = climbed(seen.counts, matrix, stopping or usual(seen.channel))
     return Distribution(
         channel=seen.channel,
         shares=shares,
         answers=seen.answers,
         method=method,
         rounds=rounds,
-        likelihoods=tuple(told) if method == "em" else (),
+        likelihoods=tuple(likelihoods) if method == "em" else (),
     )
 
 
@@ -141,15 +141,15 @@ def climbed(counts: Reals, matrix: Reals, stopping: Stopping) -> tuple[Reals, in
     counts, matrix = counts[held], np.ascontiguousarray(matrix[held])
     answers = float(counts.sum())
     shares = np.full(matrix.shape[1], 1 / matrix.shape[1])
-    told = [likelihood(shares, counts, matrix)]
+    likelihoods = [likelihood(shares, counts, matrix)]
     for turn in range(1, stopping.rounds + 1):
         after = stepped(shares, counts, matrix)
-        told.append(likelihood(after, counts, matrix))
-        over = stopping.over(shares, after, answers, told[-1] - told[-2])
+        likelihoods.append(likelihood(after, counts, matrix))
+        over = stopping.over(shares, after, answers, likelihoods[-1] - likelihoods[-2])
         shares = after
         if over:
-            return shares, turn, told
-    return shares, stopping.rounds, told
+            return shares, turn, likelihoods
+    return shares, stopping.rounds, likelihoods
 
 
 def stepped(shares: Reals, counts: Reals, matrix: Reals) -> Reals:
@@ -159,9 +159,9 @@ def stepped(shares: Reals, counts: Reals, matrix: Reals) -> Reals:
     """
     predicted = shares @ matrix.T
     weights = np.divide(counts, predicted, out=np.zeros_like(predicted), where=predicted > 0)
-    found = shares * (weights @ matrix)
-    total = found.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, np.divide(found, total, out=np.zeros_like(found), where=total > 0), shares)
+    posterior = shares * (weights @ matrix)
+    total = posterior.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, np.divide(posterior, total, out=np.zeros_like(posterior), where=total > 0), shares)
 
 
 def likelihood(shares: Reals, counts: Reals, matrix: Reals) -> float:
@@ -247,19 +247,19 @@ def with_intervals(
     """
     between("confidence", confidence, 0.0, 1.0, open_low=True)
     at_least("resamples", resamples, 20)
-    found = reconstruct(seen, method=method, stopping=stopping or FURTHER)
+    distribution = reconstruct(seen, method=method, stopping=stopping or FURTHER)
     drawn = _drawn(seen, resamples, chance or Chance())
     if method == "inversion":
-        shares = np.array([onto_simplex(one) for one in _inverted(seen, drawn)])
+        shares = np.array([onto_simplex(row) for row in _inverted(seen, drawn)])
     else:
         matrix = seen.channel.matrix if method == "em" or seen.channel.densities is None else seen.channel.densities
         shares = np.full((resamples, seen.channel.cells), 1 / seen.channel.cells)
         held = drawn.any(axis=0)
         counts, kernel = drawn[:, held], np.ascontiguousarray(matrix[held])
-        for _ in range(found.rounds):
+        for _ in range(distribution.rounds):
             shares = stepped(shares, counts, kernel)
     low, high = np.quantile(shares, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    return replace(found, low=np.minimum(low, found.shares), high=np.maximum(high, found.shares))
+    return replace(distribution, low=np.minimum(low, distribution.shares), high=np.maximum(high, distribution.shares))
 
 
 def _drawn(seen: Evidence, many: int, chance: Chance) -> Reals:

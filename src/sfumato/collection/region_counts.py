@@ -36,10 +36,10 @@ def columns_of(table: Any, questions: Sequence[Asked]) -> list[Any]:
     refuse_others(questions)
     if hasattr(table, "columns"):
         names = [str(name) for name in table.columns]
-        for one in questions:
-            if one.name not in names:
-                raise DataError(f"there is no column {one.name!r}; the table has {listed(names)}")
-        return [np.asarray(table[one.name]) for one in questions]
+        for question in questions:
+            if question.name not in names:
+                raise DataError(f"there is no column {question.name!r}; the table has {listed(names)}")
+        return [np.asarray(table[question.name]) for question in questions]
     given = np.asarray(table)
     if given.ndim != 2 or given.shape[1] != len(questions):
         raise DataError(f"X must have {len(questions)} columns, one for each question; its shape is {given.shape}")
@@ -48,11 +48,11 @@ def columns_of(table: Any, questions: Sequence[Asked]) -> list[Any]:
 
 def refuse_others(questions: Sequence[Asked]) -> None:
     """Refuse questions that have no cells: sets of items have none."""
-    good = [isinstance(one, Asked) and one.kind != "items" for one in questions]
+    good = [isinstance(question, Asked) and question.kind != "items" for question in questions]
     if not good or not all(good):
         raise ParameterError(
             "questions must be numbers, kept categories or unary bits, at least one; not "
-            f"{[getattr(one, 'kind', type(one).__name__) for one in questions]}"
+            f"{[getattr(question, 'kind', type(question).__name__) for question in questions]}"
         )
 
 
@@ -68,11 +68,11 @@ def channel_of(question: Asked, cells: int) -> Channel:
     return number_channel(question, min(cells, question.steps + 1))
 
 
-def shown_evidence(question: Asked, shown: Any, cells: int) -> Evidence:
+def shown_evidence(question: Asked, answers: Any, cells: int) -> Evidence:
     """Shown answers as evidence, in the same cells."""
     if not isinstance(question, NoisyNumber):
-        return evidence(question, [str(one) for one in shown])
-    return evidence(question, np.asarray(shown, np.float64), cells=min(cells, question.steps + 1))
+        return evidence(question, [str(answer) for answer in answers])
+    return evidence(question, np.asarray(answers, np.float64), cells=min(cells, question.steps + 1))
 
 
 def true_cells(question: Asked, channel: Channel, values: Any) -> Whole:
@@ -84,8 +84,8 @@ def true_cells(question: Asked, channel: Channel, values: Any) -> Whole:
         return np.asarray(np.searchsorted(channel.edges[1:-1], given, side="right"), np.int64)
     if isinstance(question, NoisyNumber):
         raise TypeError("a channel of numbers has edges")
-    known = {str(one): declared_place(question.name, str(one), question.values) for one in set(values)}
-    return np.fromiter((known[str(one)] for one in values), np.int64, len(values))
+    known = {str(value): declared_place(question.name, str(value), question.values) for value in set(values)}
+    return np.fromiter((known[str(value)] for value in values), np.int64, len(values))
 
 
 def classes_of(y: Any, rows: int) -> tuple[Any, Whole]:
@@ -151,7 +151,7 @@ class Node:
     @property
     def leaves(self) -> int:
         """How many there are below, or 1."""
-        return sum(one.leaves for one in self.children) if self.children else 1
+        return sum(child.leaves for child in self.children) if self.children else 1
 
 
 def is_worth(counts: Reals, least: int) -> bool:
@@ -161,11 +161,11 @@ def is_worth(counts: Reals, least: int) -> bool:
 
 def best_of(splits: Iterable[Split | None]) -> Split | None:
     """The split with the lowest gini index, the first of equal ones; None where there is none."""
-    found: Split | None = None
-    for one in splits:
-        if one is not None and (found is None or one.gain > found.gain):
-            found = one
-    return found
+    best: Split | None = None
+    for split in splits:
+        if split is not None and (best is None or split.gain > best.gain):
+            best = split
+    return best
 
 
 def split_on(column: int, table: Reals, edges: Reals | None, least: float) -> Split | None:
@@ -196,13 +196,13 @@ def subset_of(table: Reals, least: float) -> tuple[frozenset[int], float] | None
     """
     there = np.flatnonzero(table.sum(axis=1) > 0)
     shares = table[there] / table[there].sum(axis=1, keepdims=True)
-    found: tuple[frozenset[int], float] | None = None
-    for one in range(1 if table.shape[1] == 2 else table.shape[1]):
-        order = there[np.argsort(shares[:, one], kind="stable")]
+    best: tuple[frozenset[int], float] | None = None
+    for class_code in range(1 if table.shape[1] == 2 else table.shape[1]):
+        order = there[np.argsort(shares[:, class_code], kind="stable")]
         cut = split_of(table[order], least) if len(order) > 1 else None
-        if cut is not None and (found is None or cut[1] > found[1]):
-            found = frozenset(order[: cut[0]].tolist()), cut[1]
-    return found
+        if cut is not None and (best is None or cut[1] > best[1]):
+            best = frozenset(order[: cut[0]].tolist()), cut[1]
+    return best
 
 
 def split_of(table: Reals, least: float) -> tuple[int, float] | None:
@@ -234,7 +234,7 @@ def pruned(node: Node, doubts: float) -> Node:
     """
     if node.split is None:
         return node
-    kept = Node(counts=node.counts, split=node.split, children=tuple(pruned(one, doubts) for one in node.children))
+    kept = Node(counts=node.counts, split=node.split, children=tuple(pruned(child, doubts) for child in node.children))
     share = node.errors / max(float(node.counts.sum()), 1.0)
     chance = doubts * np.sqrt(node.errors * (1 - share))
     saved = node.errors - _left(kept)
@@ -242,7 +242,7 @@ def pruned(node: Node, doubts: float) -> Node:
 
 
 def _left(node: Node) -> float:
-    return sum(_left(one) for one in node.children) if node.children else node.errors
+    return sum(_left(child) for child in node.children) if node.children else node.errors
 
 
 # Shown records in cells of the original, as many in each as were reconstructed.
@@ -259,37 +259,37 @@ def whole_counts(shares: Reals, total: int) -> Whole:
     [2, 1, 1]
     """
     exact = shares / shares.sum() * total
-    found = np.asarray(np.floor(exact), np.int64)
-    up = np.argsort(found - exact, kind="stable")[: total - int(found.sum())]
-    found[up] += 1
-    return found
+    counts = np.asarray(np.floor(exact), np.int64)
+    up = np.argsort(counts - exact, kind="stable")[: total - int(counts.sum())]
+    counts[up] += 1
+    return counts
 
 
-def associated(seen: Evidence, shown: Any, stopping: Stopping | None, lots: Whole) -> Whole:
+def associated(seen: Evidence, answers: Any, stopping: Stopping | None, lots: Whole) -> Whole:
     """The cell of every record, by what it shows; ``lots`` are a place for each in a random order."""
-    found = reconstruct(seen, stopping=stopping)
+    distribution = reconstruct(seen, stopping=stopping)
     cells = np.empty(seen.answers, np.int64)
     if seen.channel.edges is not None:
-        counts = whole_counts(found.shares, seen.answers)
-        cells[np.argsort(shown, kind="stable")] = np.repeat(np.arange(len(counts)), counts)
+        counts = whole_counts(distribution.shares, seen.answers)
+        cells[np.argsort(answers, kind="stable")] = np.repeat(np.arange(len(counts)), counts)
         return cells
     order = np.lexsort((lots, seen.codes))
     ends = np.cumsum(seen.counts).astype(np.int64)
-    likely = seen.channel.matrix * found.shares
+    likely = seen.channel.matrix * distribution.shares
     for outcome in np.flatnonzero(seen.counts).tolist():
         held = order[ends[outcome] - int(seen.counts[outcome]) : ends[outcome]]
-        part = likely[outcome] if likely[outcome].sum() > 0 else found.shares
+        part = likely[outcome] if likely[outcome].sum() > 0 else distribution.shares
         cells[held] = np.repeat(np.arange(seen.channel.cells), whole_counts(part, len(held)))
     return cells
 
 
-def by_class(seen: Evidence, shown: Any, classes: Whole, many: int, stopping: Stopping | None, lots: Whole) -> Whole:
+def by_class(seen: Evidence, answers: Any, classes: Whole, many: int, stopping: Stopping | None, lots: Whole) -> Whole:
     """The same with a distribution of every class by itself."""
     cells = np.empty(seen.answers, np.int64)
-    for one in range(many):
-        held = np.flatnonzero(classes == one)
+    for class_code in range(many):
+        held = np.flatnonzero(classes == class_code)
         if len(held):
-            cells[held] = associated(seen.take(held), shown[held], stopping, lots[held])
+            cells[held] = associated(seen.take(held), answers[held], stopping, lots[held])
     return cells
 
 
@@ -324,10 +324,10 @@ class JointCounts:
     def table(self, columns: tuple[int, ...]) -> Reals:
         """Classes x cells of these columns: estimated counts."""
         if columns not in self._known:
-            seen = [self.evidence(one, len(columns)) for one in columns]
+            seen = [self.evidence(column, len(columns)) for column in columns]
             parts = []
-            for one in range(self.many):
-                held = np.flatnonzero(self.classes == one)
+            for class_code in range(self.many):
+                held = np.flatnonzero(self.classes == class_code)
                 some = [each.take(held) for each in seen]
                 parts.append(reconstruct_joint(some, stopping=self.stopping or _ENDS).counts)
             self._known[columns] = np.array(parts)
@@ -347,11 +347,11 @@ class JointCounts:
         """
         columns = tuple(sorted({*region, column}))
         table = self.table(columns)
-        for axis, one in enumerate(columns):
-            if one in region:
-                inside = _inside(self.evidence(one, len(columns)).channel, region[one])
+        for axis, axis_column in enumerate(columns):
+            if axis_column in region:
+                inside = _inside(self.evidence(axis_column, len(columns)).channel, region[axis_column])
                 table = np.moveaxis(np.moveaxis(table, axis + 1, -1) * inside, -1, axis + 1)
-        others = tuple(axis + 1 for axis, one in enumerate(columns) if one != column)
+        others = tuple(axis + 1 for axis, axis_column in enumerate(columns) if axis_column != column)
         return np.asarray(table.sum(axis=others).T), self.evidence(column, len(columns)).channel.edges
 
 

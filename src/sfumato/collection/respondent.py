@@ -60,13 +60,16 @@ class Memory:
         """What a person has shown before."""
         return self.people.get(person, {}).get(question)
 
-    def keep(self, person: str, question: str, shown: Shown) -> None:
+    def keep(self, person: str, question: str, entry: Shown) -> None:
         """Remember it."""
-        self.people.setdefault(person, {})[question] = shown
+        self.people.setdefault(person, {})[question] = entry
 
     def write(self) -> str:
         """The file."""
-        held = {who: {q: [one.answer, one.times] for q, one in answers.items()} for who, answers in self.people.items()}
+        held = {
+            who: {q: [entry.answer, entry.times] for q, entry in answers.items()}
+            for who, answers in self.people.items()
+        }
         return json.dumps({"sfumato": "memory", "spec": self.spec.digest, "people": held}, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -87,15 +90,15 @@ class Memory:
 
 
 def _answers(tree: Any, spec: Specification) -> dict[str, Shown]:
-    found: dict[str, Shown] = {}
+    answers: dict[str, Shown] = {}
     for question, (answer, times) in tree.items():
-        one = next((one for one in spec.questions if one.name == question), None)
+        match = next((candidate for candidate in spec.questions if candidate.name == question), None)
         if not isinstance(answer, str) or isinstance(times, bool) or not isinstance(times, int) or times < 1:
             raise ValueError(f"question {question!r} has no answer and number")
-        if one is not None:
-            one.read(answer)
-        found[question] = Shown(answer, times)
-    return found
+        if match is not None:
+            match.read(answer)
+        answers[question] = Shown(answer, times)
+    return answers
 
 
 @contextmanager
@@ -154,25 +157,29 @@ class Respondent:
         """
         if person is not None and (not isinstance(person, str) or not person):
             raise DataError(f"a person must have a name that is not empty, not {person!r}; or None")
-        lacking = [one.name for one in self.spec.questions if one.name not in answers]
+        lacking = [question.name for question in self.spec.questions if question.name not in answers]
         if lacking:
             raise DataError(f"every question needs an answer; there is none to {listed(lacking)}")
-        codes = [one.code(answers[one.name]) for one in self.spec.questions]
+        codes = [question.code(answers[question.name]) for question in self.spec.questions]
         if person is not None:
             self._refuse_spent(person)
-        return {one.name: self._shown(person, one, code) for one, code in zip(self.spec.questions, codes, strict=True)}
+        return {
+            question.name: self._shown(person, question, code)
+            for question, code in zip(self.spec.questions, codes, strict=True)
+        }
 
     def spent(self, person: str) -> dict[str, int]:
         """How often a person has answered each question."""
-        return {name: one.times for name, one in self.memory.people.get(person, {}).items()}
+        return {name: entry.times for name, entry in self.memory.people.get(person, {}).items()}
 
     def _refuse_spent(self, person: str) -> None:
         most = self.spec.most
-        for one in self.spec.questions:
-            before = self.memory.recall(person, one.name)
+        for question in self.spec.questions:
+            before = self.memory.recall(person, question.name)
             if self.spec.repeats == "charge" and before is not None and before.times >= most:
                 raise BudgetError(
-                    f"question {one.name!r}: this person has answered {before.times} times, and {most} are granted; "
+                    f"question {question.name!r}: this person has answered {before.times} times, and {most} are "
+                    "granted; "
                     "every further answer would tell more than was promised"
                 )
 

@@ -25,7 +25,7 @@ from sfumato.core.strict_parsing import read_json, read_toml
 Question = NoisyNumber | KeptCategory | UnaryBits
 FORM = 1
 _TYPES: tuple[type[Question], ...] = (NoisyNumber, KeptCategory, UnaryBits)
-KINDS = {kind: one for one in _TYPES for kind in one.kinds}
+KINDS = {kind: question_type for question_type in _TYPES for kind in question_type.kinds}
 """Which record each kind of question is."""
 _OPTIONAL = {"one", "zero"}
 _TOP = {"sfumato", "form", "repeats", "most", "questions", "promises"}
@@ -50,7 +50,7 @@ class Specification:
     def __post_init__(self) -> None:
         if not self.questions:
             raise ParameterError("questions must be at least one; there is none")
-        names = [one.name for one in self.questions]
+        names = [question.name for question in self.questions]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ParameterError(f"question {twice!r} stands twice; give every question a name of its own")
@@ -58,7 +58,7 @@ class Specification:
         at_least("most", self.most, 1)
         if self.repeats == "memoize" and self.most != 1:
             raise ParameterError(f"most must be 1 where answers are remembered, not {self.most}; it is for charge")
-        free = next((one for one in self.questions if one.epsilon is None), None)
+        free = next((question for question in self.questions if question.epsilon is None), None)
         if self.repeats == "charge" and free is not None:
             raise ParameterError(
                 f"question {free.name!r}: {free.kind} noise has no local epsilon that could be charged, and the mean "
@@ -67,17 +67,19 @@ class Specification:
 
     def question(self, name: str) -> Question:
         """A question by its name."""
-        for one in self.questions:
-            if one.name == name:
-                return one
-        names = [one.name for one in self.questions]
+        for question in self.questions:
+            if question.name == name:
+                return question
+        names = [question.name for question in self.questions]
         raise PlanError(f"there is no question {name!r}{nearest(name, names)} The specification has {listed(names)}")
 
     @property
     def epsilon(self) -> LocalEpsilon | None:
         """What all answers of a person give away together, as often as they may be asked; None without a promise."""
-        each = [one.lasting if self.repeats == "memoize" else one.epsilon for one in self.questions]
-        known = [one.times(self._weight(q)) for one, q in zip(each, self.questions, strict=True) if one is not None]
+        each = [question.lasting if self.repeats == "memoize" else question.epsilon for question in self.questions]
+        known = [
+            amount.times(self._weight(q)) for amount, q in zip(each, self.questions, strict=True) if amount is not None
+        ]
         return reduce(add, known).times(self.most) if len(known) == len(each) else None
 
     def _weight(self, question: Question) -> int:
@@ -90,11 +92,17 @@ class Specification:
         tree |= {} if self.repeats == "memoize" else {"most": self.most}
         whole = self.epsilon
         promises = {
-            "epsilon": {one.name: None if one.epsilon is None else str(one.epsilon) for one in self.questions},
-            "lasting": {one.name: None if one.lasting is None else str(one.lasting) for one in self.questions},
+            "epsilon": {
+                question.name: None if question.epsilon is None else str(question.epsilon)
+                for question in self.questions
+            },
+            "lasting": {
+                question.name: None if question.lasting is None else str(question.lasting)
+                for question in self.questions
+            },
             "everything": None if whole is None else str(whole),
         }
-        return {**tree, "questions": [one.to_json() for one in self.questions], "promises": promises}
+        return {**tree, "questions": [question.to_json() for question in self.questions], "promises": promises}
 
     def write(self) -> str:
         """The file."""
@@ -118,18 +126,21 @@ class Specification:
         if not isinstance(tree["questions"], list):
             raise PlanError(f"{where}: questions must be a list, not {tree['questions']!r}")
         try:
-            questions = tuple(_question(one, f"{where}: question {n + 1}") for n, one in enumerate(tree["questions"]))
+            questions = tuple(
+                _question(entry, f"{where}: question {n + 1}") for n, entry in enumerate(tree["questions"])
+            )
             most = tree.get("most", 1)
-            found = cls(questions=questions, repeats=tree.get("repeats", "memoize"), most=most)
+            specification = cls(questions=questions, repeats=tree.get("repeats", "memoize"), most=most)
         except ParameterError as fault:
             raise PlanError(f"{where}: {fault}") from None
         stated = tree.get("promises")
-        if stated is not None and stated != found.to_json()["promises"]:
+        if stated is not None and stated != specification.to_json()["promises"]:
             raise PlanError(
-                f"{where}: promises are not what its probabilities give; they give {found.to_json()['promises']}, so "
+                f"{where}: promises are not what its probabilities give; they give "
+                f"{specification.to_json()['promises']}, so "
                 "leave them out or write it again with `sfumato collect design`"
             )
-        return found
+        return specification
 
 
 def _question(tree: Any, where: str) -> Question:
@@ -228,10 +239,10 @@ def category_question(
         if flip is not None:
             raise ParameterError(f"question {name!r}: flip is for unary and items, not for {kind}")
         if epsilon is not None:
-            made = KeptCategory.within(name, values, epsilon=epsilon)
-            if kind == "warner" and made.kind != "warner":
+            question = KeptCategory.within(name, values, epsilon=epsilon)
+            if kind == "warner" and question.kind != "warner":
                 raise ParameterError(f"question {name!r}: warner must have two values, not {len(values)}")
-            return made
+            return question
         make = KeptCategory.warner if kind == "warner" else KeptCategory.generalized
         return make(name, values, **{"truth" if kind == "warner" else "keep": keep})
     if epsilon is not None:
@@ -260,12 +271,12 @@ def planned(text: str, *, where: str = "the questions") -> Specification:
     except ValueError as fault:
         raise PlanError(f"{where}: is not TOML: {fault}") from None
     _refuse_strange(where, tree, ("questions", "repeats", "most"))
-    asked = tree.get("questions")
-    if not isinstance(asked, Mapping) or not asked:
+    entries = tree.get("questions")
+    if not isinstance(entries, Mapping) or not entries:
         raise PlanError(f"{where}: questions must have at least one, such as [questions.age]")
-    made = tuple(_planned_question(name, one, where) for name, one in asked.items())
+    questions = tuple(_planned_question(name, entry, where) for name, entry in entries.items())
     try:
-        return Specification(questions=made, repeats=tree.get("repeats", "memoize"), most=tree.get("most", 1))
+        return Specification(questions=questions, repeats=tree.get("repeats", "memoize"), most=tree.get("most", 1))
     except ParameterError as fault:
         raise PlanError(f"{where}: {fault}") from None
 

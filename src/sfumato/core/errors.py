@@ -112,9 +112,9 @@ def listed(names: Iterable[object], *, most: int = 12) -> str:
     >>> listed(["age", "zip"])
     "'age', 'zip'"
     """
-    shown = [repr(str(name)) for name in names]
-    rest = len(shown) - most
-    return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "") if shown else "none"
+    texts = [repr(str(name)) for name in names]
+    rest = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {rest} more" if rest > 0 else "") if texts else "none"
 
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -133,7 +133,7 @@ def shortened(message: str) -> str:
     "plan.toml: privacy.k is '99999999999999999999999999999999999999999999999...(5,002 characters); write a number"
     """
     cut = _LONG_VALUE.sub(
-        lambda found: f"{found[0][:48]}...({len(found[0].rstrip(';,.')):,} characters){_end(found[0])}", message
+        lambda match: f"{match[0][:48]}...({len(match[0].rstrip(';,.')):,} characters){_end(match[0])}", message
     )
     return cut if len(cut) <= _MAX_MESSAGE else f"{cut[:_MAX_MESSAGE]}... ({len(message):,} characters)"
 
@@ -148,7 +148,7 @@ def visible(text: str) -> str:
     >>> visible("\x1b[2Jall\tis well")
     '\\x1b[2Jall\tis well'
     """
-    return STEERING.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+    return STEERING.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -157,7 +157,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zipcode", ["zip_code", "age"]), nearest("zipcode", [])
     ("; did you mean 'zip_code'?", '.')
     """
-    close = get_close_matches(name[:100], [str(one) for one in known], n=1)
+    close = get_close_matches(name[:100], [str(candidate) for candidate in known], n=1)
     return f"; did you mean {close[0]!r}?" if close else "."
 
 

@@ -69,9 +69,9 @@ def rounded_up(amount: Fraction) -> Fraction:
 def stored(value: Any, what: str) -> Fraction:
     """An amount as a ledger has it; what is no amount, or is below 0, is a damaged ledger."""
     try:
-        found = fraction_of(value, _STORED) if isinstance(value, str) else None
+        amount = fraction_of(value, _STORED) if isinstance(value, str) else None
     except (ValueError, ArithmeticError):
-        found = None
-    if found is None or found < 0:
+        amount = None
+    if amount is None or amount < 0:
         raise LedgerError(f"the ledger is damaged: {what} is {str(value)[:40]!r}, which is no amount")
-    return found
+    return amount

@@ -130,13 +130,13 @@ def unfolded(data: bytes) -> bytes:
     """
     if not data.startswith(GZIP):
         raise EOFError("Not a gzipped file")
-    limit, made, at, unit = most_unfolded(len(data)), bytearray(), 0, zlib.decompressobj(wbits=31)
+    limit, content, at, unit = most_unfolded(len(data)), bytearray(), 0, zlib.decompressobj(wbits=31)
     while at < len(data):
         feed = data[at : at + _STEP]
         at += len(feed)
         while feed and not unit.eof:
-            made += unit.decompress(feed, _STEP)
-            if len(made) > limit:
+            content += unit.decompress(feed, _STEP)
+            if len(content) > limit:
                 raise TooLarge(errno.EFBIG, f"it unfolds to more than {limit:,} bytes, from {len(data):,}")
             feed = unit.unconsumed_tail
         if unit.eof:
@@ -144,7 +144,7 @@ def unfolded(data: bytes) -> bytes:
             unit = zlib.decompressobj(wbits=31) if at < len(data) else unit
     if not unit.eof:
         raise EOFError("it ends too early")
-    return bytes(made)
+    return bytes(content)
 
 
 def _next_member(data: bytes, at: int) -> int:
@@ -214,18 +214,18 @@ def _lzma() -> lzma.LZMADecompressor:
 
 def _stepwise(data: bytes, make: Callable[[], Any]) -> bytes:
     """The content of all parts of a file, each made by one run of the packer."""
-    made, unit, feed = bytearray(), make(), data
+    content, unit, feed = bytearray(), make(), data
     while True:
         try:
-            made += unit.decompress(feed, _CHUNK)
+            content += unit.decompress(feed, _CHUNK)
         except OSError as fault:
             raise ValueError(str(fault)) from None
-        _refuse_large(len(made), data)
+        _refuse_large(len(content), data)
         feed = b""
         if unit.eof:
             rest = unit.unused_data.lstrip(b"\0")
             if not rest:
-                return bytes(made)
+                return bytes(content)
             unit, feed = make(), rest
         elif unit.needs_input:
             raise EOFError("it ends too early")
@@ -236,19 +236,19 @@ def _zstd(data: bytes) -> bytes:
         return _stepwise(data, import_module("compression.zstd").ZstdDecompressor)
     if find_spec("pyarrow") is None:
         raise NoReader(errno.ENOTSUP, _NEEDED)
-    arrow, made = import_module("pyarrow"), bytearray()
+    arrow, content = import_module("pyarrow"), bytearray()
     try:
         with arrow.CompressedInputStream(BytesIO(data), "zstd") as stream:
             while part := stream.read(_CHUNK):
-                made += part
-                _refuse_large(len(made), data)
+                content += part
+                _refuse_large(len(content), data)
     except TooLarge:
         raise
     except OSError as fault:
         raise ValueError(str(fault)) from None
-    if not made:
+    if not content:
         raise EOFError("it ends too early")
-    return bytes(made)
+    return bytes(content)
 
 
 def _refuse_large(size: int, data: bytes) -> None:

@@ -198,7 +198,7 @@ _STEP = 0.1
 """Seconds between two looks for a request."""
 
 
-def beside(call: Callable[[], T]) -> T:
+def run_in_thread(call: Callable[[], T]) -> T:
     """What a call gives, or the error that it raises; an interrupt leaves it to itself.
 
     The call runs in a thread that ends with the process. It must release Python's lock, as HiGHS does, and change
@@ -207,12 +207,12 @@ def beside(call: Callable[[], T]) -> T:
     >>> beside(lambda: 6 * 7)
     42
     """
-    found: list[T] = []
+    results: list[T] = []
     wrong: list[BaseException] = []
 
     def run() -> None:
         try:
-            found.append(call())
+            results.append(call())
         except BaseException as error:
             wrong.append(error)
 
@@ -222,4 +222,4 @@ def beside(call: Callable[[], T]) -> T:
         thread.join(_STEP)
     if wrong:
         raise wrong[0]
-    return found[0]
+    return results[0]

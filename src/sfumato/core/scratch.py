@@ -71,9 +71,13 @@ class Scratch:
 
     def tell(self, target: Path, page: Path | None) -> None:
         """Note what is about to be moved where, so that the next run can finish it; both lie in the folder above."""
-        made = self.new.stat()
-        told = {"to": target.name, "page": None if page is None else page.name, "made": [made.st_ino, made.st_mtime_ns]}
-        _note(self.lock, told)
+        status = self.new.stat()
+        note = {
+            "to": target.name,
+            "page": None if page is None else page.name,
+            "made": [status.st_ino, status.st_mtime_ns],
+        }
+        _note(self.lock, note)
         sync(self.folder)
 
 
@@ -90,14 +94,14 @@ def page_of(new: Path) -> Path:
 def scratch(parent: Path, name: str) -> Iterator[Scratch]:
     """A scratch folder in ``parent`` for something called ``name``; it is gone when the block ends, however it ends."""
     clear(parent)
-    made: Scratch | None = None
+    workspace: Scratch | None = None
     try:
         with unstopped():
-            made = _opened(parent, name)
-        yield made
+            workspace = _opened(parent, name)
+        yield workspace
     finally:
-        if made is not None:
-            _close(made)
+        if workspace is not None:
+            _close(workspace)
 
 
 @contextmanager
@@ -106,11 +110,11 @@ def temporary(name: str) -> Iterator[Path]:
     place = Path(tempfile.gettempdir())
     with ExitStack() as stack:
         try:
-            made = stack.enter_context(scratch(place, name))
-            made.new.mkdir(mode=0o700)
+            workspace = stack.enter_context(scratch(place, name))
+            workspace.new.mkdir(mode=0o700)
         except OSError as error:
             raise BundleError(f"{place} cannot be written: {error.strerror or error}") from error
-        yield made.new
+        yield workspace.new
 
 
 def open_temporary(name: str) -> Scratch:
@@ -119,16 +123,16 @@ def open_temporary(name: str) -> Scratch:
     clear(place)
     try:
         with unstopped():
-            made = _opened(place, name)
-        made.new.mkdir(mode=0o700)
+            workspace = _opened(place, name)
+        workspace.new.mkdir(mode=0o700)
     except OSError as error:
         raise BundleError(f"{place} cannot be written: {error.strerror or error}") from error
-    return made
+    return workspace
 
 
-def close(made: Scratch) -> None:
+def close(workspace: Scratch) -> None:
     """Remove a scratch folder that was opened to stay."""
-    _close(made)
+    _close(workspace)
 
 
 def clear_temporary() -> None:
@@ -138,28 +142,28 @@ def clear_temporary() -> None:
 
 def close_all() -> None:
     """Remove every scratch folder of this process: an interrupt can fall between the opening of one and its block."""
-    for one in tuple(_OPEN):
-        _close(one)
+    for workspace in tuple(_OPEN):
+        _close(workspace)
 
 
-def _close(one: Scratch) -> None:
+def _close(workspace: Scratch) -> None:
     with unstopped():
-        if one in _OPEN:
-            _remove(one.folder)
-            os.close(one.lock)
-            _OPEN.remove(one)
+        if workspace in _OPEN:
+            _remove(workspace.folder)
+            os.close(workspace.lock)
+            _OPEN.remove(workspace)
 
 
 def clear(parent: Path) -> None:
     """Put right and remove what dead processes left in a folder; whatever is alive, foreign or unreadable stays."""
     if sys.platform == "win32":
         return
-    found: list[Path] = []
+    folders: list[Path] = []
     with suppress(OSError), os.scandir(parent) as entries:
-        found = [
+        folders = [
             Path(entry) for entry in entries if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
         ]
-    for folder in found:
+    for folder in folders:
         with suppress(OSError), unstopped():
             _clear(folder)
 
@@ -208,8 +212,8 @@ def _opened(parent: Path, name: str) -> Scratch:
         try:
             if _taken(lock, folder / _LOCK):
                 _note(lock, {})
-                _OPEN.append(made := Scratch(folder=folder, lock=lock))
-                return made
+                _OPEN.append(workspace := Scratch(folder=folder, lock=lock))
+                return workspace
         except BaseException:
             _remove(folder)
             os.close(lock)
@@ -229,8 +233,8 @@ def _taken(lock: int, path: Path) -> bool:
         return False
 
 
-def _note(lock: int, told: dict[str, Any]) -> None:
-    text = json.dumps({"program": _PROGRAM, "pid": os.getpid(), **told}).encode()
+def _note(lock: int, note: dict[str, Any]) -> None:
+    text = json.dumps({"program": _PROGRAM, "pid": os.getpid(), **note}).encode()
     os.pwrite(lock, text, 0)
     os.ftruncate(lock, len(text))
     os.fsync(lock)
@@ -246,9 +250,9 @@ def _clear(folder: Path) -> None:
     lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
     try:
         if _taken(lock, folder / _LOCK):
-            told = _told(lock)
-            if told.get("program") == _PROGRAM:
-                _put_right(folder, told)
+            note = _told(lock)
+            if note.get("program") == _PROGRAM:
+                _put_right(folder, note)
             elif names != {_LOCK}:
                 return
             _remove(folder)
@@ -258,15 +262,15 @@ def _clear(folder: Path) -> None:
 
 def _told(lock: int) -> dict[str, Any]:
     try:
-        found = json.loads(os.pread(lock, 4096, 0))
+        note = json.loads(os.pread(lock, 4096, 0))
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return note if isinstance(note, dict) else {}
 
 
-def _put_right(folder: Path, told: dict[str, Any]) -> None:
+def _put_right(folder: Path, note: dict[str, Any]) -> None:
     """Finish a move that was half done if the new thing is in its place already, else undo it."""
-    names = [told.get("to"), told.get("page")]
+    names = [note.get("to"), note.get("page")]
     if names[0] is None or any(name is not None and Path(str(name)).name != name for name in names):
         return
     target, new, old = folder.parent / names[0], folder / "new", folder / "old"
@@ -275,19 +279,19 @@ def _put_right(folder: Path, told: dict[str, Any]) -> None:
     if names[1] is None:
         return
     place, page, old_page = folder.parent / names[1], folder / "page", folder / "page.old"
-    if _is(target, told["made"]) and page.exists():
+    if _is(target, note["made"]) and page.exists():
         page.replace(place)
-    elif _is(new, told["made"]) and old_page.exists() and not os.path.lexists(place):
+    elif _is(new, note["made"]) and old_page.exists() and not os.path.lexists(place):
         old_page.rename(place)
 
 
-def _is(target: Path, made: list[int]) -> bool:
+def _is(target: Path, identity: list[int]) -> bool:
     """Whether the folder there is the one that was made: a rename keeps its number and its time."""
     try:
-        found = target.lstat()
+        status = target.lstat()
     except OSError:
         return False
-    return [found.st_ino, found.st_mtime_ns] == made
+    return [status.st_ino, status.st_mtime_ns] == identity
 
 
 def _remove(folder: Path) -> None:

@@ -22,8 +22,8 @@ class Brief:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        shown = [f"{one.name}={_brief(getattr(self, one.name))}" for one in fields(self) if one.repr]  # type: ignore[arg-type]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        parts = [f"{field.name}={_brief(getattr(self, field.name))}" for field in fields(self) if field.repr]  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
 
 def _brief(value: Any) -> str:

@@ -47,17 +47,17 @@ def beta_cdf(x: float, a: float, b: float) -> float:
         return 1 - beta_cdf(1 - x, b, a)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
     c, d = 1.0, 1 / ((1 - (a + b) * x / (a + 1)) or _TINY)
-    found = d
+    fraction = d
     for m in range(1, _ROUNDS):
         for term in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
             c, d = (1 + term / c) or _TINY, 1 / ((1 + term * d) or _TINY)
-            found *= c * d
+            fraction *= c * d
         if abs(c * d - 1) < 1e-16:
             break
-    return front * found
+    return front * fraction
 
 
 def beta_quantile(a: float, b: float, p: float) -> float:
@@ -81,23 +81,23 @@ def gamma_cdf(x: float, a: float) -> float:
         return 0.0
     front = exp(a * log(x) - x - lgamma(a))
     if x < a + 1:
-        term = found = 1 / a
+        term = value = 1 / a
         for n in range(1, _ROUNDS):
             term *= x / (a + n)
-            found += term
-            if term < found * 1e-17:
+            value += term
+            if term < value * 1e-17:
                 break
-        return front * found
+        return front * value
     b = x + 1 - a
     c, d = 1 / _TINY, 1 / b
-    found = d
+    value = d
     for n in range(1, _ROUNDS):
         b += 2
         d, c = 1 / ((n * (a - n) * d + b) or _TINY), (b + n * (a - n) / c) or _TINY
-        found *= c * d
+        value *= c * d
         if abs(c * d - 1) < 1e-16:
             break
-    return 1 - front * found
+    return 1 - front * value
 
 
 def chi_square_quantile(p: float, freedom: int) -> float:

@@ -31,12 +31,12 @@ def read_json(text: str, *, depth: int = MOST_DEPTH) -> Any:
     if len(text) > MOST_JSON:
         raise ValueError(f"it has {len(text):,} characters; at most {MOST_JSON:,} are read")
     _refuse_deep(text, depth)
-    found = json.loads(
+    document = json.loads(
         text, object_pairs_hook=_once, parse_int=_integer, parse_float=_real, parse_constant=_no_constant
     )
     if _JSON_SURROGATE.search(text):
-        _refuse_halves(found)
-    return found
+        _refuse_halves(document)
+    return document
 
 
 def _refuse_deep(text: str, most: int) -> None:
@@ -51,21 +51,21 @@ def _refuse_deep(text: str, most: int) -> None:
             deep -= 1
 
 
-def _refuse_halves(found: Any) -> None:
+def _refuse_halves(document: Any) -> None:
     """Refuse texts that no file can hold: halves of characters, which JSON can spell."""
     try:
-        json.dumps(found, ensure_ascii=False).encode()
+        json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise ValueError("a text holds half a character") from None
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"the key {twice!r} stands twice in one object")
-    return found
+    return mapping
 
 
 def _integer(digits: str) -> int:
@@ -114,13 +114,13 @@ def read_toml(text: str) -> dict[str, Any]:
         raise ValueError("a text holds half a character")
     _refuse_nested(text)
     try:
-        found = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         raise
     except (ValueError, OverflowError) as error:
         raise ValueError(_why(error)) from None
-    _refuse_values(found)
-    return found
+    _refuse_values(document)
+    return document
 
 
 def _refuse_nested(text: str) -> None:
@@ -140,11 +140,11 @@ def _refuse_nested(text: str) -> None:
         raise ValueError(_deep())
 
 
-def _refuse_values(found: Mapping[str, Any]) -> None:
+def _refuse_values(document: Mapping[str, Any]) -> None:
     """Refuse numbers that are too long, and depth that headers add up to."""
-    level: list[Any] = [found]
+    level: list[Any] = [document]
     for _ in range(MOST_DEPTH + 1):
-        level = [part for one in level for part in _parts(one)]
+        level = [part for item in level for part in _parts(item)]
         for value in level:
             if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
                 raise ValueError(_long())

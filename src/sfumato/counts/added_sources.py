@@ -95,17 +95,17 @@ class AddedCells:
         """Refused: rows are not numbered across parts."""
         raise DataError(f"{self.source}: single rows are not told apart")
 
-    def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:
+    def apply(self, mapping: CellMapping, other_columns: Sequence[str] = ()) -> MappedRows:
         """The rows of all parts under a mapping."""
-        mapped = [part.apply(mapping, beside) for part in self.parts]
+        mapped = [part.apply(mapping, other_columns) for part in self.parts]
         return MappedRows(
-            frame=pl.concat([one.frame for one in mapped]),
-            suppressed=np.concatenate([one.suppressed for one in mapped]),
+            frame=pl.concat([part.frame for part in mapped]),
+            suppressed=np.concatenate([part.suppressed for part in mapped]),
         )
 
-    def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
+    def texts(self, names: Sequence[str], mapping: CellMapping | None = None) -> pl.DataFrame:
         """Some columns of all parts, every cell as text; with a mapping, only the rows that it does not suppress."""
-        return pl.concat([part.texts(names, shown) for part in self.parts])
+        return pl.concat([part.texts(names, mapping) for part in self.parts])
 
 
 def add_cells(parts: Sequence[Classes]) -> Classes:
@@ -121,9 +121,9 @@ def add_cells(parts: Sequence[Classes]) -> Classes:
         every = [part.tallies[name] for part in parts]
         tallies[name] = replace(
             tally,
-            owners=np.concatenate([one.owners + start for one, start in zip(every, starts, strict=False)]),
-            codes=np.concatenate([one.codes for one in every]),
-            counts=np.concatenate([one.counts for one in every]),
+            owners=np.concatenate([tally.owners + start for tally, start in zip(every, starts, strict=False)]),
+            codes=np.concatenate([tally.codes for tally in every]),
+            counts=np.concatenate([tally.counts for tally in every]),
             classes=int(starts[-1]),
         )
     whole = replace(first, keys=keys, sizes=np.concatenate([part.sizes for part in parts]), tallies=tallies)
@@ -149,11 +149,11 @@ class AddedSources:
     def gives(self) -> frozenset[Need]:
         """Whole numbers where all of them give such; cells and rows stay with each."""
         whole: frozenset[Need] = frozenset({"integers"})
-        return whole.intersection(*(one.gives for one in self.sources))
+        return whole.intersection(*(source.gives for source in self.sources))
 
     def root(self, figures: Sequence[Figure]) -> AddedCuts:
         """A walk of all of them together."""
-        return AddedCuts([one.root(figures) for one in self.sources])
+        return AddedCuts([source.root(figures) for source in self.sources])
 
 
 class AddedCuts:
@@ -165,27 +165,27 @@ class AddedCuts:
 
     def total(self) -> Numbers:
         """The figures of all records."""
-        return np.asarray(sum(one.total() for one in self.walks))
+        return np.asarray(sum(walk.total() for walk in self.walks))
 
-    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+    def histogram(self, division: Division, groups: Groups | None = None) -> Numbers:
         """Partitions (or groups of them) x children x figures."""
-        return np.asarray(sum(one.histogram(asked, groups) for one in self.walks))
+        return np.asarray(sum(walk.histogram(division, groups) for walk in self.walks))
 
-    def refine(self, asked: Division) -> Divided:
+    def refine(self, division: Division) -> Divided:
         """The pairs that any of them has, with the sums of their counts."""
-        return add_cuts([one.refine(asked) for one in self.walks])
+        return add_cuts([walk.refine(division) for walk in self.walks])
 
     def apply(self, divided: Divided, places: Ids) -> None:
         """Each divides its own records."""
-        for one in self.walks:
-            one.apply(divided, places)
+        for walk in self.walks:
+            walk.apply(divided, places)
 
 
-def add_cuts(found: Sequence[Divided]) -> Divided:
+def add_cuts(parts: Sequence[Divided]) -> Divided:
     """The sum of counts of the same division."""
-    division = found[0].division
-    keys, place = np.unique(np.concatenate([one.keys for one in found]), return_inverse=True)
-    counts = np.concatenate([one.counts for one in found])
+    division = parts[0].division
+    keys, place = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
+    counts = np.concatenate([part.counts for part in parts])
     summed = np.zeros((len(keys), counts.shape[1]), counts.dtype)
     np.add.at(summed, place.reshape(-1), counts)
     return Divided(division=division, owner=keys // division.children, child=keys % division.children, counts=summed)

@@ -222,7 +222,7 @@ class Classes(Brief):
 
     def merged(self, keys: NDArray[np.int32], labels: Sequence[tuple[str, ...]], ids: Ids, count: int) -> Classes:
         """Coarser classes: ``ids`` says where each class goes; ``keys`` and ``labels`` name the new ones."""
-        made = replace(
+        classes = replace(
             self,
             keys=keys,
             labels=tuple(labels),
@@ -232,7 +232,7 @@ class Classes(Brief):
             wild=None,
             people=None if self.people is None else self.people.moved(ids),
         )
-        return made if made.people is None or not made.per_person else made._counted(made.people)
+        return classes if classes.people is None or not classes.per_person else classes._counted(classes.people)
 
     def recoded(self, lifts: Sequence[NDArray[np.int32]], labels: Sequence[tuple[str, ...]]) -> tuple[Classes, Ids]:
         """Map each column's labels to coarser ones and merge; also tells where each class went."""
@@ -272,12 +272,12 @@ class Classes(Brief):
 
     def starred(self, hidden: NDArray[np.bool_]) -> Classes:
         """The table with the classes marked in ``hidden`` published as one class of ``*`` in every column."""
-        shown = int((~hidden).sum())
-        ids = np.where(hidden, shown, np.cumsum(~hidden) - 1).astype(np.int64)
+        n_published = int((~hidden).sum())
+        ids = np.where(hidden, n_published, np.cumsum(~hidden) - 1).astype(np.int64)
         labels = tuple((*names, "*") for names in self.labels)
         star = np.array([[len(names)] for names in self.labels], np.int32).reshape(len(labels), 1)
         keys = np.concatenate([self.keys[:, ~hidden], star], axis=1)
-        merged = self.merged(keys, labels, ids, shown + 1)
+        merged = self.merged(keys, labels, ids, n_published + 1)
         wild = None if self.wild is None else tuple(np.append(flags, True) for flags in self.wild)
         return replace(merged, wild=wild)
 

@@ -40,10 +40,10 @@ def refuse_many(engine: Engine, rows: exp.Query, names: Sequence[str], most: int
             "cut them in the table or in input.query, or drop the column"
         )
     fewer = sorted((many([n for n in names if n != name]), name) for name in names)
-    told = ", ".join(f"{rest:,} without {name!r}" for rest, name in fewer[:3])
+    breakdown = ", ".join(f"{rest:,} without {name!r}" for rest, name in fewer[:3])
     raise DataError(
         f"{source}: {many(names):,} combinations of {listed(names)}; at most {most:,} are counted, and there would be "
-        f"{told}. Let the count begin at a coarser level of such a column's hierarchy (base = 1 in "
+        f"{breakdown}. Let the count begin at a coarser level of such a column's hierarchy (base = 1 in "
         f"[columns.{fewer[0][1]}]), round or cut it in the table or in input.query, or drop it"
     )
 
@@ -70,8 +70,8 @@ class RecodedRows(Brief):
 
     def cells(self, answer: pl.DataFrame, count: int) -> Counts:
         """How many rows of an answer are in each of so many cells."""
-        found = answer[f"c{len(self.types) + 1}"].to_numpy()
-        return np.bincount(found, minlength=count).astype(np.int64)
+        cell_of_row = answer[f"c{len(self.types) + 1}"].to_numpy()
+        return np.bincount(cell_of_row, minlength=count).astype(np.int64)
 
     @staticmethod
     def _cells(cells: pl.Series, name: str, dtype: pl.DataType) -> pl.Series:
@@ -92,10 +92,10 @@ def batches(folder: Path, most: int = BATCH) -> Iterator[pl.DataFrame]:
             yield rows.slice(begin, most).collect()
 
 
-def refuse_changed(found: Counts, mapping: CellMapping, rows: int, source: str) -> None:
+def refuse_changed(counts: Counts, mapping: CellMapping, rows: int, source: str) -> None:
     """Refuse rows that are not those that were counted; ``found`` are those of each cell now."""
-    many, whole = int(found.sum()), int(mapping.cells.sizes.sum()) == rows
-    if many != rows or (whole and not np.array_equal(found, mapping.cells.sizes)):
+    many, whole = int(counts.sum()), int(mapping.cells.sizes.sum()) == rows
+    if many != rows or (whole and not np.array_equal(counts, mapping.cells.sizes)):
         raise DataError(
             f"{source} changed while it was read: {rows:,} rows were counted, and {many:,} of them are there now in "
             "the same cells; release a table that nobody writes to, or a copy"
@@ -111,8 +111,8 @@ def placed(own: Column, values: Sequence[str]) -> Codes:
     A value that is not among them has the place -1.
     """
     place = {value: code for code, value in enumerate(values)}
-    found = [place.get(value, -1) for value in own.present]
-    return np.array([*found, *[len(values)] * (own.missing is not None)], np.int32)
+    codes = [place.get(value, -1) for value in own.present]
+    return np.array([*codes, *[len(values)] * (own.missing is not None)], np.int32)
 
 
 def cells_of(
@@ -121,22 +121,22 @@ def cells_of(
     """The cells of an answer to ``statements.groups``; equal ones are added, as two texts can mean no value."""
     keys = np.array(codes[: len(quasi)], np.int32).reshape(len(quasi), answer.height)
     rows = answer["n"].cast(pl.Int64).to_numpy()
-    ids, count = distinct(list(keys), [len(one.labels) for one in quasi], answer.height)
+    ids, count = distinct(list(keys), [len(domain.labels) for domain in quasi], answer.height)
     whole = np.empty((len(quasi), count), np.int32)
     whole[:, ids] = keys
     about = [_about(answer, place, len(counted)) for place in range(len(counted))]
     first = about[0] if about else np.ones(answer.height, np.bool_)
     tallies = {
-        one.column: _tally(one, ids[mine], codes[len(quasi) + place][mine], rows[mine], count)
-        for place, (one, mine) in enumerate(zip(counted, about, strict=True))
+        domain.column: _tally(domain, ids[mine], codes[len(quasi) + place][mine], rows[mine], count)
+        for place, (domain, mine) in enumerate(zip(counted, about, strict=True))
     }
     return Classes(
-        quasi=tuple(one.column for one in quasi),
+        quasi=tuple(domain.column for domain in quasi),
         keys=whole,
-        labels=tuple(one.labels for one in quasi),
+        labels=tuple(domain.labels for domain in quasi),
         sizes=total(ids[first], rows[first], count),
         tallies=tallies,
-        wild=tuple(_unknown(one) for one in quasi),
+        wild=tuple(_unknown(domain) for domain in quasi),
     )
 
 
@@ -147,20 +147,20 @@ def _about(answer: pl.DataFrame, place: int, many: int) -> NDArray[np.bool_]:
     return (answer[f"g{place}"] == 0).to_numpy()
 
 
-def _tally(one: ObservedDomain, owners: Ids, codes: Codes, rows: Counts, classes: int) -> Tally:
+def _tally(domain: ObservedDomain, owners: Ids, codes: Codes, rows: Counts, classes: int) -> Tally:
     order = np.lexsort((codes, owners))
-    numbers = one.numbers if one.missing is None or one.numbers is None else np.append(one.numbers, np.nan)
-    found = Tally(
-        column=one.column,
-        values=one.labels,
+    numbers = domain.numbers if domain.missing is None or domain.numbers is None else np.append(domain.numbers, np.nan)
+    tally = Tally(
+        column=domain.column,
+        values=domain.labels,
         owners=owners[order],
         codes=codes[order],
         counts=rows[order],
         classes=classes,
-        missing=None if one.missing is None else len(one.values),
-        numbers=None if one.kind in ("text", "category") else numbers,
+        missing=None if domain.missing is None else len(domain.values),
+        numbers=None if domain.kind in ("text", "category") else numbers,
     )
-    return found.merged(np.arange(classes), classes)
+    return tally.merged(np.arange(classes), classes)
 
 
 def _unknown(domain: ObservedDomain) -> NDArray[np.bool_]:
@@ -212,16 +212,16 @@ class EngineSource(Brief):
 
     @classmethod
     def reading(
-        cls, engine: Engine, base: exp.Query, *, names: Sequence[str] = (), trim: bool = False, **said: Any
+        cls, engine: Engine, base: exp.Query, *, names: Sequence[str] = (), trim: bool = False, **options: Any
     ) -> EngineSource:
         """The rows as a plan reads a table: texts as texts, a number that is none as missing, zero without a sign."""
-        found = engine.ask(sql.head(base))
-        where = str(said.get("source", "the table"))
-        if names and len(names) != found.width:
-            raise DataError(f"{where}: names given: {len(names)}, columns: {found.width}; give one name per column")
-        called = checked_names(list(names) or [n.strip() if trim else n for n in found.columns], where=where)
-        kinds = {name: _read_as(dtype) for name, dtype in found.schema.items()}
-        return cls(engine=engine, base=sql.as_read(base, kinds, called, trim=trim), **said)
+        head = engine.ask(sql.head(base))
+        where = str(options.get("source", "the table"))
+        if names and len(names) != head.width:
+            raise DataError(f"{where}: names given: {len(names)}, columns: {head.width}; give one name per column")
+        called = checked_names(list(names) or [n.strip() if trim else n for n in head.columns], where=where)
+        kinds = {name: _read_as(dtype) for name, dtype in head.schema.items()}
+        return cls(engine=engine, base=sql.as_read(base, kinds, called, trim=trim), **options)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -248,10 +248,10 @@ class EngineSource(Brief):
         """Where there are nulls and no marker is declared, with the first marker that is no value of the table."""
         if self.missing or not columns:
             return self
-        asked = {name: tuple(markers) if self.dtype(name) in TEXTS else () for name in columns}
-        counts = iter(self.engine.ask(sql.lacking(self.base, asked)).row(0))
+        marks_by_column = {name: tuple(markers) if self.dtype(name) in TEXTS else () for name in columns}
+        counts = iter(self.engine.ask(sql.lacking(self.base, marks_by_column)).row(0))
         nulls, taken = 0, set()
-        for marks in asked.values():
+        for marks in marks_by_column.values():
             nulls += int(next(counts))
             taken |= {mark for mark in marks if next(counts)}
         free = [mark for mark in markers if mark not in taken]
@@ -275,33 +275,33 @@ class EngineSource(Brief):
         """The different values of a column as they are, and the rows of each; asked for once."""
         if name not in self._values:
             dtype = self.dtype(name)
-            found = self._grouped([name], ())
-            self._values[name] = found["c0"].cast(dtype).alias(name), found["n"].cast(pl.Int64).to_numpy()
+            rows = self._grouped([name], ())
+            self._values[name] = rows["c0"].cast(dtype).alias(name), rows["n"].cast(pl.Int64).to_numpy()
         return self._values[name]
 
-    def _grouped(self, keys: Sequence[str], beside: Sequence[str]) -> pl.DataFrame:
+    def _grouped(self, keys: Sequence[str], other_columns: Sequence[str]) -> pl.DataFrame:
         """Rows per combination; too many of them are refused before they are taken out."""
-        found = self.engine.ask(sql.groups(self.base, keys, beside, self.most))
-        if found.height > self.most:
-            refuse_many(self.engine, self.base, [*keys, *beside], self.most, self.source)
-        return found
+        rows = self.engine.ask(sql.groups(self.base, keys, other_columns, self.most))
+        if rows.height > self.most:
+            refuse_many(self.engine, self.base, [*keys, *other_columns], self.most, self.source)
+        return rows
 
     def counted(self, names: Sequence[str]) -> tuple[Table, Counts]:
         """Every different row of some columns once, sorted, and how often each is there."""
-        found = self._grouped(list(names), ())
-        rows = [found[f"c{place}"].cast(self.dtype(name)).alias(name) for place, name in enumerate(names)]
-        whole = pl.DataFrame([*rows, found["n"].cast(pl.Int64).alias(_TIMES)]).sort(*names, nulls_last=True)
+        groups = self._grouped(list(names), ())
+        rows = [groups[f"c{place}"].cast(self.dtype(name)).alias(name) for place, name in enumerate(names)]
+        whole = pl.DataFrame([*rows, groups["n"].cast(pl.Int64).alias(_TIMES)]).sort(*names, nulls_last=True)
         return Table(frame=whole.drop(_TIMES), source=self.source, missing=self.missing), whole[_TIMES].to_numpy()
 
     def some_values(self, name: str, most: int) -> tuple[pl.Series, Counts]:
         """At most so many different values of a column as they are, and the rows of each."""
-        found = self.engine.ask(sql.groups(self.base, [name], (), most))[:most]
-        return found["c0"].cast(self.dtype(name)).alias(name), found["n"].cast(pl.Int64).to_numpy()
+        rows = self.engine.ask(sql.groups(self.base, [name], (), most))[:most]
+        return rows["c0"].cast(self.dtype(name)).alias(name), rows["n"].cast(pl.Int64).to_numpy()
 
     def group_sizes(self, names: Sequence[str]) -> tuple[Counts, Counts]:
         """The sizes of the groups of rows that are alike in some columns, and how many groups have each."""
-        found = self.engine.ask(sql.sizes(self._unmarked(names), names)).sort("n")
-        return found["n"].cast(pl.Int64).to_numpy(), found["m"].cast(pl.Int64).to_numpy()
+        rows = self.engine.ask(sql.sizes(self._unmarked(names), names)).sort("n")
+        return rows["n"].cast(pl.Int64).to_numpy(), rows["m"].cast(pl.Int64).to_numpy()
 
     def _unmarked(self, names: Sequence[str]) -> exp.Select:
         return sql.unmarked(self.base, {name: self._marks(name) for name in names})
@@ -326,8 +326,8 @@ class EngineSource(Brief):
         for name, label in labels.items():
             values, _ = self.values(name)
             own = Table(frame=pl.DataFrame([values.alias("v")]), missing=self.missing).column("v", "text")
-            shown = own.relabelled(label).alias("l")
-            self.engine.lend(sql.lent(books[name]), pl.DataFrame([values.alias("v"), shown]).drop_nulls())
+            label_column = own.relabelled(label).alias("l")
+            self.engine.lend(sql.lent(books[name]), pl.DataFrame([values.alias("v"), label_column]).drop_nulls())
         return replace(self, base=sql.coarser(self.base, self.names, books), _values={}, _groups={})
 
     def _marks(self, name: str) -> tuple[str, ...]:
@@ -339,23 +339,21 @@ class EngineSource(Brief):
         """The cells of some columns, by the codes of the given domains, with tallies of others; asked for once."""
         if unit is not None:
             raise PlanError(f"input.unit: {self.source} counts rows, and does not know whose they are")
-        asked = tuple(one.column for one in quasi), tuple(one.column for one in counted)
-        if asked not in self._groups:
-            found = self._grouped(*asked)
-            self._groups = {asked: found.filter(found["n"] > 0)}
-        return self._cells(self._groups[asked], quasi, counted)
+        key = tuple(domain.column for domain in quasi), tuple(domain.column for domain in counted)
+        if key not in self._groups:
+            rows = self._grouped(*key)
+            self._groups = {key: rows.filter(rows["n"] > 0)}
+        return self._cells(self._groups[key], quasi, counted)
 
     def cells_within(self, quasi: Sequence[ObservedDomain], most: int) -> Classes | None:
         """The cells of some columns; None where there are more than so many."""
-        names = [one.column for one in quasi]
-        found = self.engine.ask(sql.groups(self._unmarked(names), names, (), most))
-        return None if found.height > most else self._cells(found, quasi, ())
+        names = [domain.column for domain in quasi]
+        rows = self.engine.ask(sql.groups(self._unmarked(names), names, (), most))
+        return None if rows.height > most else self._cells(rows, quasi, ())
 
-    def _cells(
-        self, found: pl.DataFrame, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain]
-    ) -> Classes:
-        codes = [self._coded(found[f"c{n}"], one) for n, one in enumerate([*quasi, *counted])]
-        return cells_of(found, quasi, counted, codes)
+    def _cells(self, rows: pl.DataFrame, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain]) -> Classes:
+        codes = [self._coded(rows[f"c{n}"], domain) for n, domain in enumerate([*quasi, *counted])]
+        return cells_of(rows, quasi, counted, codes)
 
     def _coded(self, cells: pl.Series, domain: ObservedDomain) -> Codes:
         """Values that came back, as codes of a domain."""
@@ -369,16 +367,16 @@ class EngineSource(Brief):
         """Refused: rows stay where they are."""
         raise DataError(f"{self.source}: single rows stay in {self.engine.name}, which only counts them")
 
-    def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:
+    def apply(self, mapping: CellMapping, other_columns: Sequence[str] = ()) -> MappedRows:
         """Every row under a mapping, with other columns as they are; a table that changed since is refused."""
-        recoded = self._recoded(mapping, beside)
-        found = self.engine.ask(recoded.statement)
-        refuse_changed(recoded.cells(found, mapping.cells.count), mapping, self.rows, self.source)
-        return recoded.read(found)
+        recoded = self._recoded(mapping, other_columns)
+        rows = self.engine.ask(recoded.statement)
+        refuse_changed(recoded.cells(rows, mapping.cells.count), mapping, self.rows, self.source)
+        return recoded.read(rows)
 
-    def apply_in(self, folder: Path, mapping: CellMapping, beside: Sequence[str] = ()) -> Iterator[MappedRows]:
+    def apply_in(self, folder: Path, mapping: CellMapping, other_columns: Sequence[str] = ()) -> Iterator[MappedRows]:
         """The same, some rows at a time, by way of files in an empty folder; the change is told after the last rows."""
-        recoded = self._recoded(mapping, beside)
+        recoded = self._recoded(mapping, other_columns)
         self.engine.write(recoded.statement, folder)
         counts = np.zeros(mapping.cells.count, np.int64)
         for batch in batches(folder):
@@ -386,18 +384,23 @@ class EngineSource(Brief):
             yield recoded.read(batch)
         refuse_changed(counts, mapping, self.rows, self.source)
 
-    def _recoded(self, mapping: CellMapping, beside: Sequence[str]) -> RecodedRows:
+    def _recoded(self, mapping: CellMapping, other_columns: Sequence[str]) -> RecodedRows:
         """Ask for every row under a mapping, which is lent for that."""
         names = mapping.cells.quasi
         kept = [self._as_it_is(mapping, name) for name in names]
-        shown = [
+        label_cells = [
             sql.cell(name) if same else sql.cell(f"s{place}", sql.CELLS)
             for place, (name, same) in enumerate(zip(names, kept, strict=True))
         ]
-        asked = [*shown, *map(sql.cell, beside), sql.cell("hidden", sql.CELLS), sql.cell("cell", sql.CELLS)]
+        columns = [
+            *label_cells,
+            *map(sql.cell, other_columns),
+            sql.cell("hidden", sql.CELLS),
+            sql.cell("cell", sql.CELLS),
+        ]
         types = {name: self.dtype(name) if same else pl.String() for name, same in zip(names, kept, strict=True)}
-        types |= {name: self.dtype(name) for name in beside}
-        return RecodedRows(statement=sql.recoded(self.base, self._lend(mapping), asked), types=types)
+        types |= {name: self.dtype(name) for name in other_columns}
+        return RecodedRows(statement=sql.recoded(self.base, self._lend(mapping), columns), types=types)
 
     def _as_it_is(self, mapping: CellMapping, name: str) -> bool:
         return name in mapping.unchanged and self.dtype(name) not in TEXTS
@@ -424,13 +427,13 @@ class EngineSource(Brief):
         book = pl.DataFrame([values.alias("v"), pl.Series("k", codes.astype(np.int32))])
         return book.filter(book["v"].is_not_null(), book["k"] >= 0), missing
 
-    def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
+    def texts(self, names: Sequence[str], mapping: CellMapping | None = None) -> pl.DataFrame:
         """Some columns, every cell as text; with a mapping, only the rows that it does not suppress."""
-        if shown is None:
+        if mapping is None:
             rows = self.engine.ask(sql.columns(self.base, names))
         else:
-            asked = [sql.cell(name) for name in names]
-            rows = self.engine.ask(sql.recoded(self.base, self._lend(shown), asked, visible=True))
+            cells = [sql.cell(name) for name in names]
+            rows = self.engine.ask(sql.recoded(self.base, self._lend(mapping), cells, visible=True))
         return pl.DataFrame([self._written(rows[f"c{n}"], name) for n, name in enumerate(names)])
 
     def _written(self, cells: pl.Series, name: str) -> pl.Series:
@@ -438,8 +441,8 @@ class EngineSource(Brief):
         first = self.values(name)[0] if isinstance(self.dtype(name), pl.Datetime) else None
         whole = cells.cast(self.dtype(name)).alias(name)
         whole = whole if first is None else pl.concat([first, whole])
-        found = Table(frame=pl.DataFrame([whole]), missing=self.missing, source=self.source).column(name, "text").texts
-        return found if first is None else found.slice(len(first))
+        texts = Table(frame=pl.DataFrame([whole]), missing=self.missing, source=self.source).column(name, "text").texts
+        return texts if first is None else texts.slice(len(first))
 
 
 def _read_as(dtype: pl.DataType) -> str:

@@ -60,15 +60,15 @@ class FrequentItemsets(Brief):
     def places(self, sets: ItemCodes) -> Counts:
         """The number of each set (a row of ascending items) among those of its size; -1 where it is not frequent."""
         many, size = sets.shape
-        found = np.zeros(many, np.int64)
+        numbers = np.zeros(many, np.int64)
         for depth in range(size):
             if depth >= len(self.levels):
                 return np.full(many, -1, np.int64)
             keys = self.levels[depth].keys
-            wanted = found * np.int64(len(self.labels)) + sets[:, depth]
+            wanted = numbers * np.int64(len(self.labels)) + sets[:, depth]
             place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-            found = np.where((found >= 0) & (keys[place] == wanted), place, -1)
-        return found
+            numbers = np.where((numbers >= 0) & (keys[place] == wanted), place, -1)
+        return numbers
 
     def supports(self, sets: ItemCodes) -> Counts:
         """The records that have each set; -1 where it is not frequent."""
@@ -118,9 +118,11 @@ def frequent_itemsets(
     deepest = int(np.diff(some.starts).max(initial=0))
     levels: list[FrequentLevel] = []
     try:
-        for one in known_sets(some, l=min(deepest, longest or deepest, _DEEPEST), k=support, c=1.0, work=work):
-            good = one.good
-            levels += [FrequentLevel(sets=one.sets[good], rows=one.rows[good], keys=one.keys[good])] * bool(good.any())
+        for level in known_sets(some, l=min(deepest, longest or deepest, _DEEPEST), k=support, c=1.0, work=work):
+            good = level.good
+            levels += [FrequentLevel(sets=level.sets[good], rows=level.rows[good], keys=level.keys[good])] * bool(
+                good.any()
+            )
     except ParameterError as error:
         raise ParameterError(
             f"too many sets of {len(levels) + 1} items are had by {support:,} records to hold them all; a larger least "
@@ -155,7 +157,7 @@ class SetBits:
 
     def supports(self, sets: Sets) -> Counts:
         """The records that have each set."""
-        return np.array([int(_BITS[self.row_bits(one)].sum()) for one in sets], np.int64).reshape(len(sets))
+        return np.array([int(_BITS[self.row_bits(itemset)].sum()) for itemset in sets], np.int64).reshape(len(sets))
 
 
 def next_sets(frequent: Sets) -> list[tuple[int, ...]]:
@@ -164,33 +166,33 @@ def next_sets(frequent: Sets) -> list[tuple[int, ...]]:
     >>> next_sets([(0, 1), (0, 2), (1, 2), (1, 3)])
     [(0, 1, 2)]
     """
-    known, found = set(frequent), []
+    known, longer_sets = set(frequent), []
     ends: dict[tuple[int, ...], list[int]] = {}
-    for one in sorted(known):
-        ends.setdefault(one[:-1], []).append(one[-1])
+    for itemset in sorted(known):
+        ends.setdefault(itemset[:-1], []).append(itemset[-1])
     for start, last in ends.items():
         for pair in combinations(last, 2):
             longer = (*start, *pair)
             if all((*longer[:n], *longer[n + 1 :]) in known for n in range(len(longer))):
-                found.append(longer)
-    return found
+                longer_sets.append(longer)
+    return longer_sets
 
 
 def counted_itemsets(
     *, rows: int, support: int, labels: tuple[str, ...], levels: Iterable[tuple[Sets, Counts]]
 ) -> FrequentItemsets:
     """Frequent sets from their items and counts, size by size; every part of a set must be among the smaller ones."""
-    found: list[FrequentLevel] = []
+    frequent_levels: list[FrequentLevel] = []
     for sets, counts in levels:
         if not len(sets):
             break
         codes: ItemCodes = np.array(sets, np.int32)
         order = np.lexsort(codes.T[::-1])
         codes = codes[order]
-        so_far = FrequentItemsets(rows=rows, support=support, labels=labels, levels=tuple(found))
+        so_far = FrequentItemsets(rows=rows, support=support, labels=labels, levels=tuple(frequent_levels))
         keys = so_far.places(codes[:, :-1]) * np.int64(len(labels)) + codes[:, -1]
-        found.append(FrequentLevel(sets=codes, rows=np.asarray(counts)[order], keys=keys))
-    return FrequentItemsets(rows=rows, support=support, labels=labels, levels=tuple(found))
+        frequent_levels.append(FrequentLevel(sets=codes, rows=np.asarray(counts)[order], keys=keys))
+    return FrequentItemsets(rows=rows, support=support, labels=labels, levels=tuple(frequent_levels))
 
 
 # The longest sets of items that many records have.
@@ -205,8 +207,8 @@ def maximal_frequent(transactions: Transactions, support: int, *, work: Work | N
     Source: MAFIA (Burdick, Calimlim, Gehrke 2001) with the projections of PrefixSpan (Pei et al. 2001); used in
         Mohammed 2012, algorithm 4.2.
     """
-    found = maximal_within(transactions, support, sys.maxsize, work=work)
-    return _collected([], [], [], np.empty(0, np.int32)) if found is None else found
+    itemsets = maximal_within(transactions, support, sys.maxsize, work=work)
+    return _collected([], [], [], np.empty(0, np.int32)) if itemsets is None else itemsets
 
 
 def maximal_within(transactions: Transactions, support: int, most: int, *, work: Work | None = None) -> Itemsets | None:
@@ -230,12 +232,12 @@ def maximal_within(transactions: Transactions, support: int, most: int, *, work:
     for item in range(len(names)):
         work.advance("maximal frequent sets", item, len(names))
         begin = (item, order[bounds[item] : bounds[item + 1]])
-        members, found, long, many, looked = maximal_from(records, begin, support, members, number, most)
+        members, set_codes, long, many, looked = maximal_from(records, begin, support, members, number, most)
         most -= looked
         if most < 0:
             return None
         number += len(long)
-        codes.append(found)
+        codes.append(set_codes)
         sizes.append(long)
         rows.append(many)
     return _collected(codes, sizes, rows, names)
@@ -244,8 +246,8 @@ def maximal_within(transactions: Transactions, support: int, most: int, *, work:
 def _collected(codes: list[ItemCodes], sizes: list[ItemCodes], rows: list[ItemCodes], names: ItemCodes) -> Itemsets:
     none = np.empty(0, np.int32)
     starts = np.concatenate(([0], np.cumsum(np.concatenate([none, *sizes]), dtype=np.int64)))
-    found = np.concatenate([none, *codes])
+    items = np.concatenate([none, *codes])
     set_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    found = found[np.lexsort((found, set_of))]
+    items = items[np.lexsort((items, set_of))]
     counts = np.concatenate([none, *rows]).astype(np.int64)
-    return Itemsets(starts=starts, codes=names[found], rows=counts, top=np.zeros(len(counts), np.int64))
+    return Itemsets(starts=starts, codes=names[items], rows=counts, top=np.zeros(len(counts), np.int64))

@@ -196,9 +196,9 @@ def violating(
     Source: Mohammed 2012, section 4.3.1, algorithm 4.1.
     """
     parts, lists = [], [np.empty(0, np.int32)]
-    for one in known_sets(transactions, l=l, k=k, c=c, values=values, listed=listed, work=work):
-        parts.append((one.sets[~one.good], one.rows[~one.good], one.top[~one.good]))
-        lists.append(one.listed)
+    for level in known_sets(transactions, l=l, k=k, c=c, values=values, listed=listed, work=work):
+        parts.append((level.sets[~level.good], level.rows[~level.good], level.top[~level.good]))
+        lists.append(level.listed)
     return replace(Itemsets.joined(parts), listed=np.concatenate(lists))
 
 
@@ -234,39 +234,41 @@ def known_sets(
                     f"sets of {size} of at most {l} known items are too many to count: their lists hold more than "
                     f"{MOST_HELD:,} numbers; at most {size - 1} known items, or records with fewer items, would do"
                 )
-        found, placed = _gathered(parts)
-        before, good = found[0] - begin, found[4].astype(np.bool_)
-        bad_places, placed = _apart(found, placed, good, size < l, listed)
-        sets = np.column_stack((sets[before], found[1])).astype(np.int32)
+        extensions, placed = _gathered(parts)
+        before, good = extensions[0] - begin, extensions[4].astype(np.bool_)
+        bad_places, placed = _apart(extensions, placed, good, size < l, listed)
+        sets = np.column_stack((sets[before], extensions[1])).astype(np.int32)
         yield Level(
             sets=sets,
-            rows=found[2].astype(np.int64),
-            top=found[3].astype(np.int64),
+            rows=extensions[2].astype(np.int64),
+            top=extensions[3].astype(np.int64),
             good=good,
             listed=rows[1][bad_places],
-            keys=before * np.int64(transactions.count) + found[1],
+            keys=before * np.int64(transactions.count) + extensions[1],
         )
         if not good.any():
             return
         sets = sets[good]
-        tree = tree.grown(found[0][good], found[1][good])
-        lists = (np.concatenate(([0], np.cumsum(found[5][good], dtype=np.int64))), placed)
+        tree = tree.grown(extensions[0][good], extensions[1][good])
+        lists = (np.concatenate(([0], np.cumsum(extensions[5][good], dtype=np.int64))), placed)
 
 
 def _apart(
-    found: ItemCodes, placed: ItemCodes, good: NDArray[np.bool_], kept_good: bool, kept_bad: bool
+    extensions: ItemCodes, placed: ItemCodes, good: NDArray[np.bool_], kept_good: bool, kept_bad: bool
 ) -> tuple[ItemCodes, ItemCodes]:
     """The lists of the sets beyond the limits, and those of the sets within."""
     if not (kept_good and kept_bad):
         return (placed, placed[:0]) if kept_bad else (placed[:0], placed)
-    of_good = np.repeat(good, found[5])
+    of_good = np.repeat(good, extensions[5])
     return placed[~of_good], placed[of_good]
 
 
 def _gathered(parts: list[tuple[ItemCodes, ItemCodes]]) -> tuple[ItemCodes, ItemCodes]:
     if not parts:
         return np.empty((6, 0), np.int32), np.empty(0, np.int32)
-    return np.concatenate([found for found, _ in parts], axis=1), np.concatenate([listed for _, listed in parts])
+    return np.concatenate([extensions for extensions, _ in parts], axis=1), np.concatenate(
+        [listed for _, listed in parts]
+    )
 
 
 def _chunks(starts: Starts) -> Iterator[tuple[int, int]]:
@@ -305,8 +307,8 @@ class _Tree:
 
     @classmethod
     def root(cls) -> _Tree:
-        one = np.array([-1], np.int32)
-        return cls(item=one, parent=one, first=np.zeros(1, np.int64), last=np.zeros(1, np.int64), begin=0)
+        no_item = np.array([-1], np.int32)
+        return cls(item=no_item, parent=no_item, first=np.zeros(1, np.int64), last=np.zeros(1, np.int64), begin=0)
 
     @property
     def arrays(self) -> tuple[ItemCodes, ItemCodes, Starts, Starts]:

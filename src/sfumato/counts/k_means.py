@@ -45,5 +45,5 @@ def weighted_step(points: Reals, weights: Reals) -> Step:
 def nearest(points: Reals, centres: Reals) -> tuple[NDArray[np.int64], Reals]:
     """The nearest centre of every point, and its squared distance."""
     apart = np.stack([((points - centre) ** 2).sum(axis=1) for centre in centres], axis=1)
-    found = apart.argmin(axis=1)
-    return found, apart[np.arange(len(points)), found]
+    centre_of = apart.argmin(axis=1)
+    return centre_of, apart[np.arange(len(points)), centre_of]

@@ -47,7 +47,7 @@ def from_leaves(tables: Iterable[str], links: Sequence[Link]) -> tuple[str, tupl
     'people'
     """
     known, above = list(tables), {link.table: link for link in links}
-    twice = [link.table for link in links if sum(one.table == link.table for one in links) > 1]
+    twice = [link.table for link in links if sum(other.table == link.table for other in links) > 1]
     if twice:
         raise PlanError(
             f"links: {twice[0]!r} names rows of other tables by several columns; keep one link, and give the other "
@@ -55,8 +55,8 @@ def from_leaves(tables: Iterable[str], links: Sequence[Link]) -> tuple[str, tupl
         )
     roots = [name for name in known if name not in above]
     if len(roots) != 1:
-        found = f"{listed(roots)} all" if roots else "none"
-        raise PlanError(f"links: one table must name no rows of another, the people's own; found {found}")
+        roots_text = f"{listed(roots)} all" if roots else "none"
+        raise PlanError(f"links: one table must name no rows of another, the people's own; found {roots_text}")
     order: list[Link] = []
     level = roots
     while level:
@@ -81,8 +81,8 @@ def parents(link: Link, named: pl.Series, keys: pl.Series) -> Codes:
             f"{link.to_table}.{link.to_column}: a key names one row, and here a value is missing or repeated"
         )
     places = pl.Series(np.arange(len(texts), dtype=np.int64))
-    found = named.cast(pl.String).replace_strict(texts, places, default=-1, return_dtype=pl.Int64)
-    return np.asarray(found.fill_null(-1).to_numpy(), np.int64)
+    row_numbers = named.cast(pl.String).replace_strict(texts, places, default=-1, return_dtype=pl.Int64)
+    return np.asarray(row_numbers.fill_null(-1).to_numpy(), np.int64)
 
 
 def joint_classes(
@@ -101,16 +101,16 @@ def joint_classes(
         rows = pl.DataFrame({"own": seen[link.to_table]}).with_row_index("above").with_columns(
             pl.col("above").cast(pl.Int64)
         )  # fmt: skip
-        told = rows.join(lists, on="above", how="left", maintain_order="left")
+        row_lists = rows.join(lists, on="above", how="left", maintain_order="left")
         both = pl.struct(pl.col("own"), pl.col("seen").fill_null("")).rank("dense")
-        seen[link.to_table] = np.asarray(told.select(both.cast(pl.Int64) - 1).to_series().to_numpy(), np.int64)
+        seen[link.to_table] = np.asarray(row_lists.select(both.cast(pl.Int64) - 1).to_series().to_numpy(), np.int64)
     root = order[-1].to_table if order else next(iter(labels))
     return seen[root]
 
 
 def persons(above: Mapping[str, Codes], order: Sequence[Link], root: str, rows: int) -> dict[str, Codes]:
     """The person of every row of every table: the place of a row of the root."""
-    found = {root: np.arange(rows, dtype=np.int64)}
+    person_of = {root: np.arange(rows, dtype=np.int64)}
     for link in reversed(order):
-        found[link.table] = found[link.to_table][above[link.table]]
-    return found
+        person_of[link.table] = person_of[link.to_table][above[link.table]]
+    return person_of

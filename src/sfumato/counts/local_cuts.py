@@ -53,8 +53,8 @@ class CodedColumn:
         items = np.append(bits[self.codes[places]], 0)
         if not len(records):
             return np.zeros(0, np.int64)
-        found = np.bitwise_or.reduceat(items, starts[:-1])
-        return np.asarray(np.where(np.diff(starts) > 0, found, 0))
+        masks = np.bitwise_or.reduceat(items, starts[:-1])
+        return np.asarray(np.where(np.diff(starts) > 0, masks, 0))
 
 
 def ragged(starts: Ids, records: Ids) -> tuple[Ids, Ids]:
@@ -119,10 +119,10 @@ class LeafOrder:
 
     def of_cells(self) -> Ids:
         """The partition of each cell; -1 for none."""
-        found = np.full(len(self.cells), -1, np.int64)
+        partition_of = np.full(len(self.cells), -1, np.int64)
         held = np.flatnonzero(self.lengths)
-        found[self.listed(held)] = np.repeat(held, self.lengths[held])
-        return found
+        partition_of[self.listed(held)] = np.repeat(held, self.lengths[held])
+        return partition_of
 
 
 # A walk over cells that are held here: each leaf partition's cells lie together and are moved when it is divided.
@@ -165,23 +165,25 @@ class CellCuts:
         """The figures of all cells."""
         return np.asarray(self.weights.sum(axis=0, dtype=self._counts))
 
-    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+    def histogram(self, division: Division, groups: Groups | None = None) -> Numbers:
         """Partitions (or groups of them) x children x figures."""
-        into = groups or Groups(of=np.arange(asked.count, dtype=np.int32), count=asked.count)
-        counts = np.zeros((into.count, asked.children, self.weights.shape[1]), self._counts)
-        if self.columns[asked.column].starts is not None:
-            found = self.refine(asked)
-            np.add.at(counts, (into.of[found.owner], found.child), found.counts)
+        into = groups or Groups(of=np.arange(division.count, dtype=np.int32), count=division.count)
+        counts = np.zeros((into.count, division.children, self.weights.shape[1]), self._counts)
+        if self.columns[division.column].starts is not None:
+            pairs = self.refine(division)
+            np.add.at(counts, (into.of[pairs.owner], pairs.child), pairs.counts)
             return counts
-        lengths, codes, weights = self._laid_out(asked)
-        keys = np.repeat(into.of.astype(np.int64) * asked.children, lengths) + asked.child_of[codes]
-        for figure, one in enumerate(weights):
-            counts[:, :, figure] = np.bincount(keys, one, into.count * asked.children).reshape(counts.shape[:2])
+        lengths, codes, weights = self._laid_out(division)
+        keys = np.repeat(into.of.astype(np.int64) * division.children, lengths) + division.child_of[codes]
+        for figure, figure_weights in enumerate(weights):
+            counts[:, :, figure] = np.bincount(keys, figure_weights, into.count * division.children).reshape(
+                counts.shape[:2]
+            )
         return counts
 
-    def refine(self, asked: Division) -> Divided:
+    def refine(self, division: Division) -> Divided:
         """The pairs that have cells."""
-        return self._remembered(asked).divided
+        return self._remembered(division).divided
 
     def apply(self, divided: Divided, places: Ids) -> None:
         """Move the cells of every pair to its leaf partition."""
@@ -195,42 +197,44 @@ class CellCuts:
         self._order.divide(parts, mine.group, mine.held, goes)
         self._last = self._listed = None
 
-    def members(self, asked: Division) -> tuple[Codes, Codes]:
+    def members(self, division: Division) -> tuple[Codes, Codes]:
         """The cells of the partitions, one partition after the other, and the pair of each."""
-        return self._order.listed(asked.parts), self._remembered(asked).group
+        return self._order.listed(division.parts), self._remembered(division).group
 
     def cell_parts(self) -> Ids:
         """The leaf partition of each cell; -1 if it is no longer followed."""
         return self._order.of_cells()
 
-    def _remembered(self, asked: Division) -> _Members:
+    def _remembered(self, division: Division) -> _Members:
         """What the last question found, or the same anew."""
-        if self._last is None or self._last.divided.division is not asked:
-            self._last = self._members(asked)
+        if self._last is None or self._last.divided.division is not division:
+            self._last = self._members(division)
         return self._last
 
-    def _members(self, asked: Division) -> _Members:
+    def _members(self, division: Division) -> _Members:
         """Number the pairs that have cells. A child may be a set of bits: nobody can list all of them."""
-        cells, owners = self._order.listed(asked.parts).astype(np.int64), self._order.owners(asked.parts)
-        column = self.columns[asked.column]
+        cells, owners = self._order.listed(division.parts).astype(np.int64), self._order.owners(division.parts)
+        column = self.columns[division.column]
         sets = column.starts is not None
-        child = column.masks(asked.child_of, cells) if sets else asked.child_of[column.codes[cells]].astype(np.int64)
-        group, count = numbered(owners * np.int64(asked.children) + child, asked.count * asked.children)
+        child = (
+            column.masks(division.child_of, cells) if sets else division.child_of[column.codes[cells]].astype(np.int64)
+        )
+        group, count = numbered(owners * np.int64(division.children) + child, division.count * division.children)
         place = representatives(group, count)
         divided = Divided(
-            division=asked,
+            division=division,
             owner=owners[place],
             child=child[place],
             counts=_summed(group, self.weights[cells], count, self._counts),
         )
         return _Members(divided=divided, group=group.astype(np.int32), held=np.bincount(group, minlength=count))
 
-    def _laid_out(self, asked: Division) -> tuple[Ids, Codes, list[Numbers]]:
+    def _laid_out(self, division: Division) -> tuple[Ids, Codes, list[Numbers]]:
         """How many cells each partition has; codes and weights of the cells, one partition after the other.
 
         Where most cells are asked about, this order is kept until a partition is divided: they may be asked again.
         """
-        codes, order, parts = self.columns[asked.column].codes, self._order, asked.parts
+        codes, order, parts = self.columns[division.column].codes, self._order, division.parts
         if parts is None:
             return np.full(1, len(codes)), codes, list(self.weights.T)
         lengths = order.lengths[parts]
@@ -240,9 +244,9 @@ class CellCuts:
         if self._listed is None or not np.array_equal(self._listed.parts, parts):
             cells = order.listed(parts)
             self._listed = _Listed(parts, cells, list(np.ascontiguousarray(self.weights[cells].T, np.float64)), {})
-        if asked.column not in self._listed.codes:
-            self._listed.codes[asked.column] = codes[self._listed.cells]
-        return lengths, self._listed.codes[asked.column], self._listed.weights
+        if division.column not in self._listed.codes:
+            self._listed.codes[division.column] = codes[self._listed.cells]
+        return lengths, self._listed.codes[division.column], self._listed.weights
 
 
 def _places_of(mine: Ids, named: Ids, places: Ids) -> Ids:
@@ -255,7 +259,7 @@ def _places_of(mine: Ids, named: Ids, places: Ids) -> Ids:
 
 def _summed(ids: NDArray[np.int64], weights: Numbers, count: int, dtype: Any) -> Numbers:
     """The sums of the weights of each number's members, figure by figure."""
-    sums = [np.bincount(ids, weights=one, minlength=count) for one in weights.T]
+    sums = [np.bincount(ids, weights=figure_weights, minlength=count) for figure_weights in weights.T]
     return np.stack(sums, axis=1).astype(dtype) if sums else np.zeros((count, 0), dtype)
 
 
@@ -301,12 +305,12 @@ class WeightedCells:
     @property
     def gives(self) -> frozenset[Need]:
         """Whole numbers, if all weights are."""
-        whole = all(np.issubdtype(one.dtype, np.integer) for one in self.weights.values())
+        whole = all(np.issubdtype(weights.dtype, np.integer) for weights in self.weights.values())
         return frozenset({"integers"} if whole else ())
 
     def root(self, figures: Sequence[Figure]) -> CellCuts:
         """A walk over the cells."""
-        return CellCuts(self.columns, np.stack([self._weights(one) for one in figures], axis=1))
+        return CellCuts(self.columns, np.stack([self._weights(figure) for figure in figures], axis=1))
 
     def _weights(self, figure: Figure) -> Numbers:
         if figure == ROWS:
@@ -350,7 +354,7 @@ class CodedRows(Brief):
     def take(self, rows: Ids) -> CodedRows:
         """Some of the rows."""
         return CodedRows(
-            columns=tuple(one.take(rows) for one in self.columns),
+            columns=tuple(column.take(rows) for column in self.columns),
             counted={name: codes[rows] for name, codes in self.counted.items()},
             times=None if self.times is None else self.times[rows],
         )
@@ -378,11 +382,11 @@ class CodedRows(Brief):
     @cached_property
     def cells(self) -> tuple[Ids, tuple[CodedColumn, ...]]:
         """The cell of every row, and the columns of the cells; every row is one where hardly any two are equal."""
-        if not self.columns or any(one.starts is not None for one in self.columns) or not self._repeats():
+        if not self.columns or any(column.starts is not None for column in self.columns) or not self._repeats():
             return np.arange(self.rows), self.columns
         cell, count = self._distinct(slice(None))
         place = representatives(cell, count)
-        return cell, tuple(one.take(place) for one in self.columns)
+        return cell, tuple(column.take(place) for column in self.columns)
 
     def _repeats(self) -> bool:
         """Whether some rows, taken from all over the table, have equal ones among them."""
@@ -391,5 +395,5 @@ class CodedRows(Brief):
         return count < _ENOUGH * len(ids)
 
     def _distinct(self, some: slice) -> tuple[Ids, int]:
-        codes = [one.codes[some] for one in self.columns]
-        return distinct(codes, [one.size for one in self.columns], len(codes[0]))
+        codes = [column.codes[some] for column in self.columns]
+        return distinct(codes, [column.size for column in self.columns], len(codes[0]))

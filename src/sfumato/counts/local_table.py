@@ -44,7 +44,7 @@ class Cells(Brief):
             )
             for name, tally in self.classes.tallies.items()
         }
-        one = replace(
+        row_classes = replace(
             self.classes,
             keys=self.classes.keys[:, self.row_cell],
             sizes=np.ones(rows, np.int64),
@@ -52,7 +52,7 @@ class Cells(Brief):
             measures={name: (w / self.classes.sizes)[self.row_cell] for name, w in self.classes.measures.items()},
             people=None if unit is None else _people(unit, ids, list(counted.values())),
         )
-        return Cells(classes=one, row_cell=ids)
+        return Cells(classes=row_classes, row_cell=ids)
 
 
 def cells(
@@ -146,10 +146,10 @@ class LocalTable(Brief):
 
     def column(self, name: str, kind: Kind | None = None) -> Column:
         """An encoded column; without a kind, as it was asked for before."""
-        found = self._columns.get(name)
-        if found is None or (kind is not None and kind != found.kind):
-            found = self._columns[name] = self.table.column(name, kind)
-        return found
+        column = self._columns.get(name)
+        if column is None or (kind is not None and kind != column.kind):
+            column = self._columns[name] = self.table.column(name, kind)
+        return column
 
     def domain(self, name: str, kind: Kind | None = None) -> ObservedDomain:
         """The values of a column with their counts."""
@@ -164,8 +164,8 @@ class LocalTable(Brief):
 
     def coarser(self, labels: Mapping[str, Mapping[str, str]]) -> Self:
         """The same rows with a label in place of each value of some columns."""
-        shown = [self.column(name).relabelled(label) for name, label in labels.items()]
-        return type(self)(replace(self.table, frame=self.table.frame.with_columns(shown)))
+        columns = [self.column(name).relabelled(label) for name, label in labels.items()]
+        return type(self)(replace(self.table, frame=self.table.frame.with_columns(columns)))
 
     def coded(self, domain: ObservedDomain) -> Column:
         """A column by the codes of a domain, which may have more values than the column."""
@@ -182,18 +182,20 @@ class LocalTable(Brief):
         self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
     ) -> Classes:
         """The cells of some columns with tallies of others, and with whose rows they are."""
-        found = cells(
-            [self.coded(one) for one in quasi], [self.coded(one) for one in counted], unit=self._persons(unit)
+        result = cells(
+            [self.coded(domain) for domain in quasi],
+            [self.coded(domain) for domain in counted],
+            unit=self._persons(unit),
         )
-        self._cells[found.classes.quasi] = found
-        return found.classes
+        self._cells[result.classes.quasi] = result
+        return result.classes
 
     def singles(
         self, quasi: Sequence[ObservedDomain], counted: Sequence[ObservedDomain] = (), unit: str | None = None
     ) -> Classes:
         """One cell per row."""
-        columns = {one.column: self.coded(one) for one in counted}
-        whole = cells([self.coded(one) for one in quasi], list(columns.values()), unit=self._persons(unit))
+        columns = {domain.column: self.coded(domain) for domain in counted}
+        whole = cells([self.coded(domain) for domain in quasi], list(columns.values()), unit=self._persons(unit))
         return whole.singly(columns, self._persons(unit)).classes
 
     def _persons(self, unit: str | None) -> Column | None:
@@ -207,7 +209,7 @@ class LocalTable(Brief):
         """The code of each row in a column, for studies of single rows."""
         return self.column(name).codes
 
-    def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:
+    def apply(self, mapping: CellMapping, other_columns: Sequence[str] = ()) -> MappedRows:
         """Every row under a mapping, in the order of the table."""
         of_row = self._placed(mapping)
         columns = []
@@ -219,7 +221,7 @@ class LocalTable(Brief):
             labels = pl.Series(name, list(mapping.labels[place]), dtype=pl.String)
             packed = labels.cast(pl.Categorical) if original.dtype == pl.Categorical else labels
             columns.append(packed.gather(mapping.shown[place][of_row]))
-        frame = pl.DataFrame([*columns, *(self.table.frame[name] for name in beside)])
+        frame = pl.DataFrame([*columns, *(self.table.frame[name] for name in other_columns)])
         return MappedRows(frame=frame, suppressed=mapping.suppressed[of_row])
 
     def _placed(self, mapping: CellMapping) -> NDArray[np.int64]:
@@ -234,15 +236,15 @@ class LocalTable(Brief):
         ids, count = distinct(list(joint), [len(names) for names in whole.labels], joint.shape[1])
         place = np.full(count, -1, np.int64)
         place[ids[: whole.count]] = np.arange(whole.count)
-        found: NDArray[np.int64] = place[ids[whole.count :]][of_row]
-        return found
+        cell_of_row: NDArray[np.int64] = place[ids[whole.count :]][of_row]
+        return cell_of_row
 
     def _texts(self, name: str) -> pl.Series:
         """The texts of a column, encoded where its cells are."""
         column, packed = self.column(name), self.table.frame[name].dtype == pl.Categorical
         return column.encoded if packed else column.texts
 
-    def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
+    def texts(self, names: Sequence[str], mapping: CellMapping | None = None) -> pl.DataFrame:
         """Some columns, every cell as text; with a mapping, only the rows that it does not suppress."""
-        found = pl.DataFrame([self._texts(name) for name in names])
-        return found if shown is None else found.filter(~pl.Series(shown.suppressed[self._placed(shown)]))
+        texts = pl.DataFrame([self._texts(name) for name in names])
+        return texts if mapping is None else texts.filter(~pl.Series(mapping.suppressed[self._placed(mapping)]))

@@ -71,8 +71,8 @@ def asked_size(parameters: Iterable[Mapping[str, Any]]) -> int:
     >>> asked_size([{"k": 3}, {"k": 10}, {"l": 20}]), asked_size([{"l": 2}]), asked_size([{"k": 1}])
     (10, 5, 5)
     """
-    found = max((int(given["k"]) for given in parameters if given.get("k") is not None), default=1)
-    return found if found > 1 else FEW
+    largest_k = max((int(given["k"]) for given in parameters if given.get("k") is not None), default=1)
+    return largest_k if largest_k > 1 else FEW
 
 
 def near_unique(column: str, role: Role, counts: NDArray[np.int64], rows: int, k: int) -> NearUnique | None:
@@ -89,21 +89,21 @@ def near_unique(column: str, role: Role, counts: NDArray[np.int64], rows: int, k
 
 def near_unique_rows(column: str, role: Role, rare: int, rows: int, k: int) -> NearUnique | None:
     """The same from the number of rows that hold a value which fewer than k rows share."""
-    found = NearUnique(column=column, role=role, rows=rare, of=rows, k=k)
-    return found if rare and rare * ONE_IN >= rows >= k else None
+    finding = NearUnique(column=column, role=role, rows=rare, of=rows, k=k)
+    return finding if rare and rare * ONE_IN >= rows >= k else None
 
 
 def near_unique_columns(
     frame: pl.DataFrame, roles: Mapping[str, Role], missing: Iterable[str], k: int
 ) -> tuple[NearUnique, ...]:
     """The near-unique columns among rows as they are published; columns without a judged role are passed over."""
-    found = []
+    findings = []
     for name in frame.columns:
         role = roles.get(name)
         if role in JUDGED and frame.schema[name] != pl.Object:
             holes = [*missing, *([TOP] if role is Role.QUASI else [])]
-            found.append(near_unique(name, role, _counts(frame[name], holes), frame.height, k))
-    return tuple(one for one in found if one is not None)
+            findings.append(near_unique(name, role, _counts(frame[name], holes), frame.height, k))
+    return tuple(finding for finding in findings if finding is not None)
 
 
 def unchanged(roles: Mapping[str, Role]) -> dict[str, Role]:

@@ -30,15 +30,15 @@ class Pattern:
         >>> Pattern.of(["b"], ["c", "a"]).words
         '{a, c} -> {b}'
         """
-        found = cls(left=tuple(sorted(set(left))), right=tuple(sorted(set(right))))
-        both = sorted(set(found.left) & set(found.right))
+        pattern = cls(left=tuple(sorted(set(left))), right=tuple(sorted(set(right))))
+        both = sorted(set(pattern.left) & set(pattern.right))
         if both:
-            raise ParameterError(f"{found.words}: {both[0]!r} stands on both sides; a rule has each item once")
-        if not found.right:
+            raise ParameterError(f"{pattern.words}: {both[0]!r} stands on both sides; a rule has each item once")
+        if not pattern.right:
             raise ParameterError(
                 "a sensitive set or the right side of a sensitive rule has no items; name one at least"
             )
-        return found
+        return pattern
 
     @property
     def whole(self) -> tuple[str, ...]:

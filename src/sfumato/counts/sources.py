@@ -136,10 +136,10 @@ class CellSource(Protocol):
     ) -> Classes:
         """The same with one cell per row, where single rows are offered."""
 
-    def apply(self, mapping: CellMapping, beside: Sequence[str] = ()) -> MappedRows:
+    def apply(self, mapping: CellMapping, other_columns: Sequence[str] = ()) -> MappedRows:
         """Every row under a mapping, with other columns as they are."""
 
-    def texts(self, names: Sequence[str], shown: CellMapping | None = None) -> pl.DataFrame:
+    def texts(self, names: Sequence[str], mapping: CellMapping | None = None) -> pl.DataFrame:
         """Some columns, every cell as text: the people behind a release, for attacks on it.
 
         With a mapping, only the rows that it does not suppress.
@@ -219,9 +219,9 @@ class Divided:
     def dense(self) -> Numbers:
         """Partitions x children x figures."""
         count, children = self.division.count, self.division.children
-        found = np.zeros((count * children, self.counts.shape[1]), self.counts.dtype)
-        found[self.keys] = self.counts
-        return found.reshape(count, children, self.counts.shape[1])
+        counts = np.zeros((count * children, self.counts.shape[1]), self.counts.dtype)
+        counts[self.keys] = self.counts
+        return counts.reshape(count, children, self.counts.shape[1])
 
     def occupied(self) -> Divided:
         """Only the pairs in which anything was counted."""
@@ -246,10 +246,10 @@ class CutCounts(Protocol):
     def total(self) -> Numbers:
         """The figures of all records."""
 
-    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+    def histogram(self, division: Division, groups: Groups | None = None) -> Numbers:
         """Partitions (or groups of them) x children x figures: what is asked for where few children are public."""
 
-    def refine(self, asked: Division) -> Divided:
+    def refine(self, division: Division) -> Divided:
         """The partitions as they would be divided; nothing changes yet."""
 
     def apply(self, divided: Divided, places: Ids) -> None:
@@ -262,7 +262,7 @@ class CutCounts(Protocol):
 class JointCuts(CutCounts, Protocol):
     """A walk of a source that gives the joint: a search may look at its cells."""
 
-    def members(self, asked: Division) -> tuple[Codes, Codes]:
+    def members(self, division: Division) -> tuple[Codes, Codes]:
         """The cells of the partitions, one partition after the other, and the (partition, child) pair of each."""
 
     def cell_parts(self) -> Ids:

@@ -78,13 +78,13 @@ class Transactions(Brief):
         unknown = sorted(frozenset[str]().union(*sets) - place.keys())
         if unknown:
             raise ParameterError(f"order must name every item; {listed(unknown)} is missing")
-        lines = [sorted(place[label] for label in one) for one in sets]
-        found = cls(
+        lines = [sorted(place[label] for label in items) for items in sets]
+        transactions = cls(
             starts=np.cumsum([0, *map(len, lines)]).astype(np.int64),
             codes=np.array([code for line in lines for code in line], np.int32),
             labels=labels,
         )
-        return found if secret is None else found.watching("secret", secret)
+        return transactions if secret is None else transactions.watching("secret", secret)
 
     @property
     def rows(self) -> int:
@@ -130,13 +130,13 @@ class Transactions(Brief):
         """The records with each item replaced; -1 leaves it out, and items that become one count once."""
         kept = to[self.codes] >= 0
         some = self if kept.all() else self.only(kept)
-        shown = to[to >= 0]
-        if np.all(shown[1:] > shown[:-1]):  # every item is another one, in the same order
+        new_codes = to[to >= 0]
+        if np.all(new_codes[1:] > new_codes[:-1]):  # every item is another one, in the same order
             return replace(some, codes=to[some.codes], labels=labels)
         many = max(len(labels), 1)
         keys = np.unique(some.row_of.astype(np.int64) * many + to[some.codes])
-        found, codes = np.divmod(keys, many)
-        starts = np.concatenate(([0], np.cumsum(np.bincount(found, minlength=self.rows), dtype=np.int64)))
+        rows, codes = np.divmod(keys, many)
+        starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=self.rows), dtype=np.int64)))
         return replace(some, starts=starts, codes=codes.astype(np.int32), labels=labels)
 
 
@@ -195,10 +195,10 @@ class Holders:
         lists = sorted((self.of(item) for item in items), key=len)
         if not lists:
             return np.arange(self.everybody, dtype=np.int32)
-        found = lists[0]
+        rows = lists[0]
         for more in lists[1:]:
-            if not len(found):
+            if not len(rows):
                 break
-            places = np.minimum(np.searchsorted(more, found), len(more) - 1)
-            found = found[more[places] == found]
-        return found
+            places = np.minimum(np.searchsorted(more, rows), len(more) - 1)
+            rows = rows[more[places] == rows]
+        return rows

@@ -89,10 +89,10 @@ class _Strides:
 
     def __call__(self, few: Ids, many: Ids, open_: Flags) -> tuple[Ids, Ids]:
         """The numbers of two sides, by the columns that are not open."""
-        one, other = self.whole[few], self.whole[many]
+        numbers, other = self.whole[few], self.whole[many]
         for column in np.flatnonzero(open_):
-            one, other = one - self.parts[column][few], other - self.parts[column][many]
-        return one, other
+            numbers, other = numbers - self.parts[column][few], other - self.parts[column][many]
+        return numbers, other
 
 
 def _projection(keys: NDArray[np.int32], unknown: Flags, radices: Sequence[int]) -> _Strides | _Numbered:
@@ -114,15 +114,15 @@ class _Numbered:
         return ids[: len(few)], ids[len(few) :]
 
 
-def _met(few: Ids, many: Ids, one: Ids, other: Ids) -> Meeting | None:
+def _met(few: Ids, many: Ids, numbers: Ids, other: Ids) -> Meeting | None:
     """The groups with equal numbers on both sides."""
-    found, few_in = np.unique(one, return_inverse=True)
-    place = np.minimum(np.searchsorted(found, other), len(found) - 1)
-    hit = np.flatnonzero(found[place] == other)
+    distinct_numbers, few_in = np.unique(numbers, return_inverse=True)
+    place = np.minimum(np.searchsorted(distinct_numbers, other), len(distinct_numbers) - 1)
+    hit = np.flatnonzero(distinct_numbers[place] == other)
     if not len(hit):
         return None
     theirs_in = place[hit]
-    met = np.zeros(len(found), np.bool_)
+    met = np.zeros(len(distinct_numbers), np.bool_)
     met[theirs_in] = True
     number, inside = np.cumsum(met) - 1, met[few_in]
     return Meeting(
@@ -231,12 +231,12 @@ def has_wildcards(classes: Classes) -> bool:
 
 def as_wildcards(classes: Classes) -> Classes:
     """What ``matched`` says of the classes, in people where these are counted; worked out once for each record."""
-    found = _READ.get(classes)
-    if found is None:
-        found = matched(classes.by_people())
-        if found is not classes:  # a record that is its own reading would never be let go
-            _READ[classes] = found
-    return found
+    reading = _READ.get(classes)
+    if reading is None:
+        reading = matched(classes.by_people())
+        if reading is not classes:  # a record that is its own reading would never be let go
+            _READ[classes] = reading
+    return reading
 
 
 def matched(classes: Classes) -> Classes:
@@ -250,9 +250,9 @@ def matched(classes: Classes) -> Classes:
     tallies = {name: _Sum(tally) for name, tally in classes.tallies.items()}
     for met in _meetings(classes, unknown):
         sizes[met.mine] += total(met.theirs_in, classes.sizes[met.theirs], met.groups)[met.mine_in]
-        for one in tallies.values():
-            one.add(met)
-    return replace(classes, sizes=sizes, tallies={name: one.tally() for name, one in tallies.items()})
+        for running_sum in tallies.values():
+            running_sum.add(met)
+    return replace(classes, sizes=sizes, tallies={name: running_sum.tally() for name, running_sum in tallies.items()})
 
 
 def _meetings(classes: Classes, unknown: Flags) -> Iterator[Meeting]:

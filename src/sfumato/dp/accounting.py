@@ -137,12 +137,12 @@ def rho_at(epsilon: Fraction, delta: Fraction) -> Fraction:
     for _ in range(200):
         middle = (low + high) / 2
         low, high = (middle, high) if epsilon_at(middle, delta) <= float(epsilon) else (low, middle)
-    found = Fraction(f"{low * (1 - 1e-9):.{_RHO_DIGITS}g}")
-    if found <= 0 or epsilon_at(found, delta) > epsilon:
+    rho = Fraction(f"{low * (1 - 1e-9):.{_RHO_DIGITS}g}")
+    if rho <= 0 or epsilon_at(rho, delta) > epsilon:
         raise ParameterError(
             f"epsilon must be large enough for a rho at delta = {float(delta):g}, not {float(epsilon):g}"
         )
-    return found
+    return rho
 
 
 # What a private release promises: pure epsilon, epsilon with a delta, or the rho of zCDP.
@@ -263,10 +263,10 @@ def budgeted(epsilon: Any, rho: Any) -> tuple[Fraction | None, Fraction | None]:
     if (epsilon is None) == (rho is None):
         raise ParameterError("epsilon must be given, or rho in its place; one of them")
     name, given = ("epsilon", epsilon) if rho is None else ("rho", rho)
-    found = exactly(name, given)
-    if found < LEAST:
-        raise ParameterError(f"{name} must be at least {float(LEAST):g}, not {float(found):g}")
-    return (found, None) if rho is None else (None, found)
+    budget = exactly(name, given)
+    if budget < LEAST:
+        raise ParameterError(f"{name} must be at least {float(LEAST):g}, not {float(budget):g}")
+    return (budget, None) if rho is None else (None, budget)
 
 
 def purse_of(epsilon: Fraction | None, rho: Fraction | None) -> Purse:

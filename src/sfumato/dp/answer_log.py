@@ -58,10 +58,10 @@ class AnswerLog(Book):
     @property
     def rules(self) -> dict[str, Any]:
         """The rules that it was begun with."""
-        found: dict[str, Any] | None = self._inside(lambda link: chain.last(link, "rules"))
-        if found is None:
+        rules: dict[str, Any] | None = self._inside(lambda link: chain.last(link, "rules"))
+        if rules is None:
             raise LedgerError(f"{self.path} is no log of exact answers: it does not say by which rules it was begun")
-        return found
+        return rules
 
     @property
     def key(self) -> str:
@@ -96,7 +96,7 @@ class AnswerLog(Book):
     def asking(self, after: int) -> Iterator[tuple[list[Asked], Callable[[Mapping[str, Any]], int]]]:
         """One transaction: what was asked since an event, and a function that notes a question; it gives its number."""
         with self._changing() as link:
-            yield list(_asked(link, after)), lambda told: chain.append(link, "asked", told).event
+            yield list(_asked(link, after)), lambda question: chain.append(link, "asked", question).event
 
 
 def _asked(link: sqlite3.Connection, after: int) -> Iterator[Asked]:

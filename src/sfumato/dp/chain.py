@@ -65,21 +65,21 @@ class _State:
     accounts: dict[str, tuple[str, str]] = field(default_factory=dict)
     charges: dict[int, list[Any]] = field(default_factory=dict)
 
-    def take(self, kind: str, told: Any) -> None:
+    def take(self, kind: str, payload: Any) -> None:
         """Go one event further."""
         if kind == "begun":
-            self.accounts = {name: (granted, spent) for name, granted, spent in told["accounts"]}
-            self.charges = {line[0]: line for line in told["charges"]}
+            self.accounts = {name: (granted, spent) for name, granted, spent in payload["accounts"]}
+            self.charges = {line[0]: line for line in payload["charges"]}
         elif kind == "grant":
-            self.accounts[told["account"]] = (told["granted"], told["spent"])
+            self.accounts[payload["account"]] = (payload["granted"], payload["spent"])
         elif kind == "reserve":
-            self.charges[told["charge"][0]] = [*told["charge"], "reserved"]
-            for name, spent in told["spent"].items():
+            self.charges[payload["charge"][0]] = [*payload["charge"], "reserved"]
+            for name, spent in payload["spent"].items():
                 self.accounts[name] = (self.accounts[name][0], spent)
         elif kind == "settle":
-            line = self.charges[told["charge"]]
-            line[-3:] = [told.get("cost", line[-3]), told.get("event", line[-2]), "settled"]
-            for name, spent in told.get("spent", {}).items():
+            line = self.charges[payload["charge"]]
+            line[-3:] = [payload.get("cost", line[-3]), payload.get("event", line[-2]), "settled"]
+            for name, spent in payload.get("spent", {}).items():
                 self.accounts[name] = (self.accounts[name][0], spent)
 
     def holds_in(self, link: sqlite3.Connection) -> bool:
@@ -109,15 +109,15 @@ def begin(link: sqlite3.Connection) -> None:
     append(link, "begun", {"accounts": accounts, "charges": charges})
 
 
-def append(link: sqlite3.Connection, kind: str, told: Mapping[str, Any], *, charge: int | None = None) -> Head:
+def append(link: sqlite3.Connection, kind: str, payload: Mapping[str, Any], *, charge: int | None = None) -> Head:
     """Add an event, within a transaction."""
     about = _about(link)
     last, before = head_of(link)
-    content = json.dumps(told, sort_keys=True)
-    made = _hash(about["key"], before, last + 1, kind, charge, content)
-    link.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?)", (last + 1, kind, charge, content, made))
-    link.execute("UPDATE about SET value = ? WHERE name = 'head'", (f"{last + 1} {made}",))
-    return Head(ledger=about["id"], event=last + 1, head=made)
+    content = json.dumps(payload, sort_keys=True)
+    event_hash = _hash(about["key"], before, last + 1, kind, charge, content)
+    link.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?)", (last + 1, kind, charge, content, event_hash))
+    link.execute("UPDATE about SET value = ? WHERE name = 'head'", (f"{last + 1} {event_hash}",))
+    return Head(ledger=about["id"], event=last + 1, head=event_hash)
 
 
 def head_of(link: sqlite3.Connection) -> tuple[int, str]:
@@ -186,10 +186,10 @@ def _hash(key: str, before: str, number: int, kind: str, charge: int | None, con
 
 
 def _about(link: sqlite3.Connection) -> dict[str, str]:
-    found = dict(link.execute("SELECT name, value FROM about").fetchall())
-    if not {"id", "key", "head"} <= set(found):
+    about = dict(link.execute("SELECT name, value FROM about").fetchall())
+    if not {"id", "key", "head"} <= set(about):
         raise LedgerError("the ledger was changed: it does not say where its chain of events begins or ends")
-    return found
+    return about
 
 
 # The digest of a table, by which a ledger knows it again: over cells alone, the same on every machine and version.
@@ -204,54 +204,54 @@ def digest(table: Table) -> str:
     >>> digest(Table(frame=pl.DataFrame({"a": ["1", None]}))) == digest(Table(frame=pl.DataFrame({"a": [1, None]})))
     True
     """
-    found = hashlib.blake2b(f"{table.frame.height} rows".encode())
+    hasher = hashlib.blake2b(f"{table.frame.height} rows".encode())
     for name in sorted(table.frame.columns):
-        _text(found, name)
-        _column(found, table.frame[name].rechunk())
-    return found.hexdigest()
+        _text(hasher, name)
+        _column(hasher, table.frame[name].rechunk())
+    return hasher.hexdigest()
 
 
 def bindings(link: sqlite3.Connection, table: Table) -> tuple[str, list[str]]:
     """The keyed fingerprint of a table, and those that a ledger is bound to."""
-    return keyed(link, f"table {digest(table)}"), [str(one["table"]) for one in every(link, "bind")]
+    return keyed(link, f"table {digest(table)}"), [str(event["table"]) for event in every(link, "bind")]
 
 
-def _text(found: Any, text: str) -> None:
+def _text(hasher: Any, text: str) -> None:
     data = text.encode()
-    found.update(len(data).to_bytes(8, "little") + data)
+    hasher.update(len(data).to_bytes(8, "little") + data)
 
 
-def _column(found: Any, cells: pl.Series) -> None:
+def _column(hasher: Any, cells: pl.Series) -> None:
     """Nulls, then cells by what they are made of."""
     kind = cells.dtype
-    found.update(np.packbits(cells.is_null().to_numpy(), bitorder="little").tobytes())
+    hasher.update(np.packbits(cells.is_null().to_numpy(), bitorder="little").tobytes())
     if isinstance(kind, pl.List | pl.Array):
         plain = cells if isinstance(kind, pl.List) else cells.arr.to_list()
-        _numbers(found, plain.list.len().fill_null(0))
-        _column(found, plain.filter(plain.list.len().fill_null(0) > 0).explode())
+        _numbers(hasher, plain.list.len().fill_null(0))
+        _column(hasher, plain.filter(plain.list.len().fill_null(0) > 0).explode())
     elif isinstance(kind, pl.Struct):
         for field in kind.fields:
-            _text(found, field.name)
-            _column(found, cells.struct.field(field.name))
+            _text(hasher, field.name)
+            _column(hasher, cells.struct.field(field.name))
     elif kind.is_float():
-        _text(found, "real")
-        found.update(cells.cast(pl.Float64).fill_null(0.0).to_numpy().astype("<f8").tobytes())
+        _text(hasher, "real")
+        hasher.update(cells.cast(pl.Float64).fill_null(0.0).to_numpy().astype("<f8").tobytes())
     elif isinstance(kind, pl.Binary | pl.Object):
         for cell in cells.to_list():
-            _text(found, repr(cell))
+            _text(hasher, repr(cell))
     else:
-        _texts(found, cells)
+        _texts(hasher, cells)
 
 
-def _texts(found: Any, cells: pl.Series) -> None:
+def _texts(hasher: Any, cells: pl.Series) -> None:
     """Text, and whatever is written the same everywhere: whole numbers, categories, truth, days and times as counts."""
     if cells.dtype.is_temporal():
-        _text(found, str(cells.dtype))
+        _text(hasher, str(cells.dtype))
         cells = cells.to_physical()
     text = cells.cast(pl.String).fill_null("")
-    _numbers(found, text.str.len_bytes())
-    found.update(str(text.str.join("")[0]).encode())
+    _numbers(hasher, text.str.len_bytes())
+    hasher.update(str(text.str.join("")[0]).encode())
 
 
-def _numbers(found: Any, numbers: pl.Series) -> None:
-    found.update(numbers.cast(pl.Int64).to_numpy().astype("<i8").tobytes())
+def _numbers(hasher: Any, numbers: pl.Series) -> None:
+    hasher.update(numbers.cast(pl.Int64).to_numpy().astype("<i8").tobytes())

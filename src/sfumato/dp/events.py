@@ -31,7 +31,7 @@ def exactly(name: str, value: Any) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, str | int | float | Rational):
         raise ParameterError(f"{name} must be a number above 0, not {value!r}")
     try:
-        found = _fraction(value)
+        amount = _fraction(value)
     except OverflowError:
         raise ParameterError(
             f"{name} must be a budget for which {DIGITS} digits above and below the line, and an exponent within "
@@ -39,17 +39,17 @@ def exactly(name: str, value: Any) -> Fraction:
         ) from None
     except (ValueError, ZeroDivisionError):
         raise ParameterError(f"{name} must be a finite number above 0, not {value!r}") from None
-    if found <= 0:
+    if amount <= 0:
         raise ParameterError(f"{name} must be above 0, not {value!r}")
-    return found
+    return amount
 
 
 def _fraction(value: Any) -> Fraction:
     """The number in Python's own integers, whichever library it comes from; OverflowError where it is too long."""
     if isinstance(value, str | float):
         return fraction_of(value if isinstance(value, str) else repr(float(value)), DIGITS)
-    made = Fraction(int(value.numerator), int(value.denominator))
-    return within(made, _MADE if isinstance(value, Fraction) else DIGITS)
+    fraction = Fraction(int(value.numerator), int(value.denominator))
+    return within(fraction, _MADE if isinstance(value, Fraction) else DIGITS)
 
 
 def written(value: Fraction) -> str:

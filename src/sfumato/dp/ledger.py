@@ -54,8 +54,8 @@ _MOST = 10_000
 
 def witness_path(link: sqlite3.Connection) -> Path | None:
     """Where the witness of a ledger lies; None where it has none."""
-    told = chain.last(link, "witness")
-    return None if told is None else Path(str(told["path"]))
+    event = chain.last(link, "witness")
+    return None if event is None else Path(str(event["path"]))
 
 
 def read_witness(place: Path) -> Head:
@@ -72,11 +72,11 @@ def read_witness(place: Path) -> Head:
 def write_witness(place: Path, head: Head) -> None:
     """Put the newest event there, whole or not at all."""
     try:
-        with scratch(place.parent, place.name) as made:
-            made.new.touch(mode=0o600)
-            made.new.write_text(json.dumps(head.to_json()) + "\n", encoding="utf-8")
-            sync(made.new)
-            os.replace(made.new, place)
+        with scratch(place.parent, place.name) as workspace:
+            workspace.new.touch(mode=0o600)
+            workspace.new.write_text(json.dumps(head.to_json()) + "\n", encoding="utf-8")
+            sync(workspace.new)
+            os.replace(workspace.new, place)
             with suppress(OSError):
                 sync(place.parent)
     except OSError as error:
@@ -123,8 +123,8 @@ class Book:
         refuse_no_file(self.path, self.made_by)
         self._seen: Head = self._opened()
         if self.unit not in self.units:
-            told = " or ".join(self.units)
-            raise LedgerError(f"{self.path} is no ledger of this sort: it counts in {self.unit!r}, not in {told}")
+            units = " or ".join(self.units)
+            raise LedgerError(f"{self.path} is no ledger of this sort: it counts in {self.unit!r}, not in {units}")
 
     @property
     def head(self) -> Head:
@@ -137,8 +137,8 @@ class Book:
         row = self._inside(lambda link: link.execute("SELECT value FROM about WHERE name = 'unit'").fetchone())
         if row is None:
             raise LedgerError(f"{self.path} is no whole ledger: it does not say what it counts in")
-        found: Unit = row[0]
-        return found
+        unit: Unit = row[0]
+        return unit
 
     def holds(self, cited: Head) -> bool:
         """Whether this is the cited ledger and it holds the cited event."""
@@ -157,8 +157,8 @@ class Book:
     @property
     def witness(self) -> Path | None:
         """Where the witness lies, if there is one."""
-        found: Path | None = self._inside(witness_path)
-        return found
+        path: Path | None = self._inside(witness_path)
+        return path
 
     def backup(self, to: str | Path, *, force: bool = False) -> None:
         """A whole copy, checked; ``force`` replaces an older copy of the same ledger."""
@@ -206,13 +206,13 @@ class Book:
         except sqlite3.Error as error:
             raise LedgerError(f"{self.path} is no ledger, or cannot be read: {error}") from error
         try:
-            found: Head = self._inside(_checked)
+            head: Head = self._inside(_checked)
         except BudgetError as error:
             raise LedgerError(f"{self.path}: {error}") from error
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise LedgerError(f"{self.path}: the ledger was changed: its chain of events cannot be read") from error
         self._inside(lambda link: refuse_older(link, self.path, missing=self._lost))
-        return found
+        return head
 
 
 def _checked(link: sqlite3.Connection) -> Head:
@@ -282,18 +282,18 @@ class Ledger(Book):
 
     def accounts(self) -> list[Account]:
         """Everybody together first, then the analysts by name."""
-        found: list[Account] = self._inside(ledger_file.accounts)
-        return found
+        accounts: list[Account] = self._inside(ledger_file.accounts)
+        return accounts
 
     def deltas(self) -> Account:
         """The delta that everybody together may spend, and has spent."""
-        found: Account = self._inside(ledger_file.deltas)
-        return found
+        account: Account = self._inside(ledger_file.deltas)
+        return account
 
     def history(self) -> list[Charge]:
         """Every charge, oldest first; a settled one with what it did cost."""
-        found: list[Charge] = self._inside(ledger_file.charges)
-        return found
+        charges: list[Charge] = self._inside(ledger_file.charges)
+        return charges
 
     def reserve(self, analyst: str, event: Event, *, what: str = "") -> int:
         """Take an event's cost from the analyst's budget and from everybody's, or refuse and take nothing."""
@@ -309,11 +309,11 @@ class Ledger(Book):
                 str(cost),
                 json.dumps(to_json(event)),
             )
-            made = link.execute(
+            cursor = link.execute(
                 "INSERT INTO charges (made, analyst, what, cost, event, status) VALUES (?, ?, ?, ?, ?, 'reserved')",
                 line,
             )
-            number = int(made.lastrowid or 0)
+            number = int(cursor.lastrowid or 0)
             chain.append(link, "reserve", {"charge": [number, *line], "spent": sums}, charge=number)
         return number
 
@@ -327,11 +327,11 @@ class Ledger(Book):
             row = link.execute(ask, (charge,)).fetchone()
             if row is None:
                 raise BudgetError(f"charge {charge} is not reserved in {self.path}")
-            told: dict[str, Any] = {"charge": charge}
+            payload: dict[str, Any] = {"charge": charge}
             if event is not None:
-                told |= self._lowered(link, charge, row, event)
+                payload |= self._lowered(link, charge, row, event)
             link.execute("UPDATE charges SET status = 'settled' WHERE id = ?", (charge,))
-            chain.append(link, "settle", told, charge=charge)
+            chain.append(link, "settle", payload, charge=charge)
 
     def give_back(self, charge: int, why: str) -> None:
         """Settle a reserved charge for nothing: no answer was made. The line stays, with the reason."""
@@ -352,8 +352,8 @@ class Ledger(Book):
 
     def bundles(self) -> list[Path]:
         """Where the bundles lay that were paid for, each once, the latest first."""
-        told = self._inside(lambda link: chain.every(link, "bundle"))
-        return list(dict.fromkeys(Path(one["bundle"]) for one in told))
+        events = self._inside(lambda link: chain.every(link, "bundle"))
+        return list(dict.fromkeys(Path(event["bundle"]) for event in events))
 
     def bind(self, table: Table) -> None:
         """Say that this is the ledger's table, or that its table looks like this now; what was spent stays."""
@@ -426,9 +426,9 @@ class Ledger(Book):
         for name in (account_of(analyst), EVERYBODY):
             (noted,) = link.execute("SELECT spent FROM accounts WHERE name = ?", (name,)).fetchone()
             sums[name] = _set(link, name, spent(link, name, noted) - reserved + cost)
-        told = json.dumps(to_json(event))
-        link.execute("UPDATE charges SET cost = ?, event = ? WHERE id = ?", (str(cost), told, charge))
-        return {"cost": str(cost), "event": told, "spent": sums}
+        event_text = json.dumps(to_json(event))
+        link.execute("UPDATE charges SET cost = ?, event = ? WHERE id = ?", (str(cost), event_text, charge))
+        return {"cost": str(cost), "event": event_text, "spent": sums}
 
 
 def _set(link: sqlite3.Connection, name: str, amount: Fraction) -> str:

@@ -104,8 +104,8 @@ def refuse_strange(link: sqlite3.Connection, tables: str) -> None:
     plain = {tuple(line.split()) for line in known}
     rows = link.execute("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
     for kind, name, sql in rows:
-        said = tuple(str(sql).removeprefix("CREATE TABLE ").split())
-        if kind != "table" or said not in plain:
+        words = tuple(str(sql).removeprefix("CREATE TABLE ").split())
+        if kind != "table" or words not in plain:
             raise LedgerError(f"the ledger is damaged: it has a {kind} {str(name)[:40]!r} that no ledger has")
 
 
@@ -184,13 +184,13 @@ def _refuse_replacing(path: Path, to: Path, *, force: bool) -> None:
     if to.samefile(path):
         raise LedgerError(f"{to} is the ledger itself; name another file")
     names = []
-    for one in (path, to):
-        refuse_no_file(one)
-        with closing(opened(one)) as link:
+    for ledger_path in (path, to):
+        refuse_no_file(ledger_path)
+        with closing(opened(ledger_path)) as link:
             try:
                 names.append(chain.newest(link).ledger)
             except (sqlite3.Error, BudgetError):
-                names.append(str(one))
+                names.append(str(ledger_path))
     if names[0] != names[1]:
         raise LedgerError(f"{to} is no backup of {path}, so --force does not replace it")
 
@@ -247,10 +247,10 @@ def spent(link: sqlite3.Connection, name: str, noted: Any) -> Fraction:
 
 def deltas(link: sqlite3.Connection) -> Account:
     """The delta that everybody together may spend, and what the charges have spent of it."""
-    told = chain.last(link, "delta")
+    payload = chain.last(link, "delta")
     ask = "SELECT event FROM charges WHERE event LIKE '%\"delta\"%'"
     total = sum((delta_of(event_of(text)) for (text,) in link.execute(ask)), Fraction(0))
-    limit = Fraction(0) if told is None else stored(told["limit"], "a limit")
+    limit = Fraction(0) if payload is None else stored(payload["limit"], "a limit")
     return Account(analyst=None, granted=limit, spent=rounded_up(total))
 
 
@@ -266,12 +266,12 @@ def charges(link: sqlite3.Connection) -> list[Charge]:
 def event(text: Any) -> dict[str, Any]:
     """An event as it is stored."""
     try:
-        found = read_json(text)
+        document = read_json(text)
     except (TypeError, ValueError):
-        found = None
-    if not isinstance(found, dict):
+        document = None
+    if not isinstance(document, dict):
         raise LedgerError(f"the ledger is damaged: an event is {str(text)[:40]!r}")
-    return found
+    return document
 
 
 def event_of(text: Any) -> Event:

@@ -53,10 +53,10 @@ def whole_counts(counts: NDArray[Any]) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def costs(made: Any, moved: Any) -> Fraction | float:
+def costs(mechanism: Any, moved: Any) -> Fraction | float:
     """What OpenDP says that a mechanism costs, exactly; infinite where it gives no bound."""
-    found = float(made.map(moved))
-    return Fraction(found) if isfinite(found) else found
+    cost = float(mechanism.map(moved))
+    return Fraction(cost) if isfinite(cost) else cost
 
 
 def within(make: Callable[[float], Any], scale: Fraction, moved: Any, most: Fraction, what: str) -> tuple[Any, float]:
@@ -71,9 +71,9 @@ def within(make: Callable[[float], Any], scale: Fraction, moved: Any, most: Frac
     if not isfinite(wide) or wide <= 0:
         raise ParameterError(f"{what} must be a budget for which noise can be drawn, not {written(most)}")
     for _ in range(64):
-        made = make(wide)
-        if costs(made, moved) <= most:
-            return made, wide
+        mechanism = make(wide)
+        if costs(mechanism, moved) <= most:
+            return mechanism, wide
         wide = nextafter(wide * (1 + 1e-15), float("inf"))
     raise ParameterError(f"{what} must be a budget for which noise can be drawn, not {written(most)}")
 

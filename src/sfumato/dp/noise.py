@@ -78,8 +78,8 @@ class Noisy:
         whole = self.values.dtype.kind in "iu"
         if self.law == "laplace":
             return _laplace_margin(self.scale, 1 - confidence, whole=whole)
-        found = self.scale * normal_quantile((1 + confidence) / 2)
-        return float(ceil(found)) if whole else found
+        margin = self.scale * normal_quantile((1 + confidence) / 2)
+        return float(ceil(margin)) if whole else margin
 
 
 def _laplace_margin(scale: float, missed: float, *, whole: bool) -> float:
@@ -109,8 +109,10 @@ def noisy_counts(counts: NDArray[Any], *, epsilon: Any, sensitivity: int = 1, wh
     given = whole_counts(counts)
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    made, scale = within(lambda s: space >> dp.m.then_laplace(scale=s), moved / budget, int(moved), budget, "epsilon")
-    drawn = np.asarray(made(given.ravel()) if given.size else [], np.int64).reshape(given.shape)
+    mechanism, scale = within(
+        lambda s: space >> dp.m.then_laplace(scale=s), moved / budget, int(moved), budget, "epsilon"
+    )
+    drawn = np.asarray(mechanism(given.ravel()) if given.size else [], np.int64).reshape(given.shape)
     return Noisy(values=drawn, event=Pure(epsilon=budget, what=what), scale=scale, law="laplace")
 
 
@@ -126,8 +128,10 @@ def noisy_reals(values: NDArray[Any], *, epsilon: Any, sensitivity: float, what:
         raise ParameterError("values must be finite numbers; clamp them to declared bounds first")
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
-    made, scale = within(lambda s: space >> dp.m.then_laplace(scale=s), moved / budget, float(moved), budget, "epsilon")
-    drawn = np.asarray(made(given.ravel().tolist()) if given.size else [], np.float64).reshape(given.shape)
+    mechanism, scale = within(
+        lambda s: space >> dp.m.then_laplace(scale=s), moved / budget, float(moved), budget, "epsilon"
+    )
+    drawn = np.asarray(mechanism(given.ravel().tolist()) if given.size else [], np.float64).reshape(given.shape)
     return Noisy(values=drawn, event=Pure(epsilon=budget, what=what), scale=scale, law="laplace")
 
 
@@ -145,8 +149,8 @@ def gaussian_counts(counts: NDArray[Any], *, rho: Any, sensitivity: float = 1.0,
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float)
     wide = root(moved * moved / (2 * budget))
-    made, scale = within(lambda s: space >> dp.m.then_gaussian(scale=s), wide, float(moved), budget, "rho")
-    drawn = np.asarray(made(given.ravel()) if given.size else [], np.int64).reshape(given.shape)
+    mechanism, scale = within(lambda s: space >> dp.m.then_gaussian(scale=s), wide, float(moved), budget, "rho")
+    drawn = np.asarray(mechanism(given.ravel()) if given.size else [], np.int64).reshape(given.shape)
     return Noisy(values=drawn, event=Concentrated(rho=budget, what=what), scale=scale, law="gaussian")
 
 
@@ -177,9 +181,9 @@ def randomized_responses(
         if Fraction(kept) * len(names) < 1:
             break
         # Numbers in place of texts, which OpenDP cuts off at a NUL. The categories and their numbers are public.
-        made = dp.m.make_randomized_response(list(range(len(names))), kept, T="i64")
-        if costs(made, 1) <= budget:
-            return [names[made(numbers[answer])] for answer in answers], Pure(epsilon=budget, what=what), kept
+        mechanism = dp.m.make_randomized_response(list(range(len(names))), kept, T="i64")
+        if costs(mechanism, 1) <= budget:
+            return [names[mechanism(numbers[answer])] for answer in answers], Pure(epsilon=budget, what=what), kept
         kept = nextafter(kept * (1 - 1e-15), 0.0)
     raise ParameterError(f"epsilon must be a budget for which answers can be drawn, not {written(budget)}")
 

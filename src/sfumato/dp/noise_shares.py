@@ -41,13 +41,13 @@ _ROWS = 8
 
 def uniform_words(count: int) -> Words:
     """So many independent words, each a whole number below 2^56, all alike."""
-    found: list[Words] = [np.zeros(0, np.uint64)]
+    batches: list[Words] = [np.zeros(0, np.uint64)]
     have = 0
     while have < count:
-        made = _kept(_geometric(max(-(-(count - have) * 5 // (4 * (_ROWS - 1))), 4)))
-        found.append(made)
-        have += len(made)
-    return np.concatenate(found)[:count]
+        batch = _kept(_geometric(max(-(-(count - have) * 5 // (4 * (_ROWS - 1))), 4)))
+        batches.append(batch)
+        have += len(batch)
+    return np.concatenate(batches)[:count]
 
 
 def _geometric(columns: int) -> NDArray[np.int64]:
@@ -73,8 +73,8 @@ def _kept(numbers: NDArray[np.int64]) -> Words:
         words.append(word[passed & (now < _TOP)])
         now = np.where(passed, row - least, row)
         fresh = passed | ~fresh
-    found: Words = np.concatenate(words).astype(np.uint64)
-    return found
+    kept_words: Words = np.concatenate(words).astype(np.uint64)
+    return kept_words
 
 
 # Shares of noise: each of n parties draws one, and together they are discrete Laplace noise of one draw.
@@ -111,22 +111,22 @@ def laplace_share(
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     drawn = words(prod(sizes))
     firsts = np.concatenate([drawn >> np.uint64(_HALF), drawn & np.uint64((1 << _HALF) - 1)])
-    made = _polya(firsts, budget, parties, words)
-    up, down = made[: len(drawn)], made[len(drawn) :]
+    draws = _polya(firsts, budget, parties, words)
+    up, down = draws[: len(drawn)], draws[len(drawn) :]
     return (up - down).reshape(sizes)
 
 
 def _polya(firsts: Words, epsilon: Fraction, parties: int, words: Callable[[int], Words]) -> NDArray[np.int64]:
     """Polya numbers from the first 28 bits of each, and more bits where these do not decide."""
     table = distribution(epsilon, parties)
-    found = table.placed(firsts, _HALF)
-    open_ = np.flatnonzero(found < 0)
+    numbers = table.placed(firsts, _HALF)
+    open_ = np.flatnonzero(numbers < 0)
     if len(open_):
         longer = (firsts[open_] << np.uint64(_HALF)) | (words(len(open_)) >> np.uint64(_HALF))
-        found[open_] = table.placed(longer, BITS)
-        for place in np.flatnonzero(found[open_] < 0).tolist():
-            found[open_[place]] = _settled(int(longer[place]), epsilon, parties, words)
-    return found
+        numbers[open_] = table.placed(longer, BITS)
+        for place in np.flatnonzero(numbers[open_] < 0).tolist():
+            numbers[open_[place]] = _settled(int(longer[place]), epsilon, parties, words)
+    return numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,7 +145,7 @@ class Distribution:
         """
         coarse = np.uint64(BITS - length)
         low, high = self.low >> coarse, (self.high + ((np.uint64(1) << coarse) - np.uint64(1))) >> coarse
-        most, least = (np.searchsorted(one, bits, side="right") for one in (low, high))
+        most, least = (np.searchsorted(bound, bits, side="right") for bound in (low, high))
         return np.where((least == most) & (most < len(low)), most, -1).astype(np.int64)
 
 

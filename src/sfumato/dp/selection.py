@@ -50,9 +50,9 @@ def chosen(
     law = dp.max_divergence() if rho is None else dp.zero_concentrated_divergence()
     spread = (1 if monotonic else 2) * moved
     wide = spread / budget if rho is None else root(spread**2 / (8 * budget))
-    made, _ = within(lambda s: space >> dp.m.then_noisy_max(law, scale=s), wide, float(moved), budget, name)
+    mechanism, _ = within(lambda s: space >> dp.m.then_noisy_max(law, scale=s), wide, float(moved), budget, name)
     cost: Cost = Pure(epsilon=budget, what=what) if rho is None else Concentrated(rho=budget, what=what)
-    return int(made(given.tolist())), cost
+    return int(mechanism(given.tolist())), cost
 
 
 def chosen_quantile(
@@ -117,10 +117,10 @@ def chosen_keys(
                       1 / budget, (1, 1, 1), budget, "epsilon")  # fmt: skip
     threshold = max(ceil(1 + scale * log(1 / (2 * float(missed)))), 1)
     for _ in range(_TRIES):
-        made = space >> dp.m.then_laplace_threshold(scale=scale, threshold=threshold)
-        spent, wrong = map(float, made.map((1, 1, 1)))
+        mechanism = space >> dp.m.then_laplace_threshold(scale=scale, threshold=threshold)
+        spent, wrong = map(float, mechanism.map((1, 1, 1)))
         if isfinite(spent) and Fraction(spent) <= budget and Fraction(wrong) <= missed:
-            passed = made({number: counts[name] for number, name in enumerate(names)})
+            passed = mechanism({number: counts[name] for number, name in enumerate(names)})
             return tuple(names[number] for number in sorted(passed)), event
         threshold += max(threshold // 1000, 1)
     raise ParameterError(f"delta must be one for which a threshold can be found, not {float(missed):g}")
@@ -129,8 +129,8 @@ def chosen_keys(
 class _Epsilon:
     """A mechanism with a delta beside its epsilon, of which the epsilon is asked for."""
 
-    def __init__(self, made: Any) -> None:
-        self._made = made
+    def __init__(self, mechanism: Any) -> None:
+        self._made = mechanism
 
     def map(self, moved: Any) -> float:
         """As every mechanism."""

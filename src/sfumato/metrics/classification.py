@@ -132,9 +132,9 @@ class Trial:
 
     def released(self, outcome: OutcomeLike) -> float:
         """What the learner reaches after the released training rows."""
-        shown = outcome.recoding(self.problem)
+        recoding = outcome.recoding(self.problem)
         kept = np.where(outcome.suppressed[self.cell], 0, self.train)
-        return self._reached(shown.keys, self.encoder.labels(self.problem.cells.keys, shown), kept)
+        return self._reached(recoding.keys, self.encoder.labels(self.problem.cells.keys, recoding), kept)
 
     def _reached(self, keys: NDArray[np.int32], meanings: Sequence[Reals], weights: NDArray[np.int64]) -> float:
         """Learn from the rows with weights, told by the meanings of their labels, and try the test rows."""
@@ -152,10 +152,10 @@ class Trial:
     def _right(self, learnt: Any) -> float:
         """The share of test rows whose class the learner tells."""
         tried = np.flatnonzero(self.test)
-        asked, where = np.unique(self.cell[tried], return_inverse=True)
-        keys = self.problem.cells.keys[:, asked]
-        said = learnt.predict(_feature_rows(self.encoder.originals(), list(keys)))[where]
-        return float(self.test[tried][said == self.code[tried]].sum()) / max(int(self.test.sum()), 1)
+        cells, where = np.unique(self.cell[tried], return_inverse=True)
+        keys = self.problem.cells.keys[:, cells]
+        predictions = learnt.predict(_feature_rows(self.encoder.originals(), list(keys)))[where]
+        return float(self.test[tried][predictions == self.code[tried]].sum()) / max(int(self.test.sum()), 1)
 
 
 def _split_records(
@@ -175,9 +175,9 @@ def _split_records(
 def _per_entry(rows: Ids, order: Ids, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Drawn rows per entry."""
     ends = np.cumsum(counts[order])
-    found = np.zeros(len(order), np.int64)
-    found[order] = np.bincount(np.searchsorted(ends, rows, side="right"), minlength=len(order))
-    return found
+    entry_counts = np.zeros(len(order), np.int64)
+    entry_counts[order] = np.bincount(np.searchsorted(ends, rows, side="right"), minlength=len(order))
+    return entry_counts
 
 
 def _feature_rows(meanings: Sequence[Reals], keys: Sequence[NDArray[np.int32]]) -> Any:
@@ -287,14 +287,14 @@ class Study:
 
     def errors(self, outcome: OutcomeLike) -> Errors:
         """All three, for one release."""
-        shown = outcome.recoding(self.problem)
+        recoding = outcome.recoding(self.problem)
         parts = []
         for place in range(len(self.problem.hierarchies)):
-            words = Words.of(shown, place)
+            words = Words.of(recoding, place)
             hierarchy, numbers = self.problem.hierarchies[place], self.problem.number(place)
-            cover = covered(hierarchy, numbers, words, self.problem.cells.keys[place], shown.keys[place])
+            cover = covered(hierarchy, numbers, words, self.problem.cells.keys[place], recoding.keys[place])
             parts.append(self._labels(place, cover))
-        error = self._error(parts, list(shown.keys), outcome.suppressed)
+        error = self._error(parts, list(recoding.keys), outcome.suppressed)
         return Errors(
             learner=self.learner,
             baseline=self.baseline,
@@ -332,8 +332,8 @@ class Study:
             return feature_rows([*parts, *others], [*mine, *(codes[rows] for codes in self.rows.others)], len(rows))
 
         code = self.rows.target.astype(np.int64)
-        found = learnt(read(train), code[train], self.learner, self.seed)
-        return float((found.predict(read(self.test)) != code[self.test]).mean())
+        model = learnt(read(train), code[train], self.learner, self.seed)
+        return float((model.predict(read(self.test)) != code[self.test]).mean())
 
 
 def _split_rows(rows: int, train: NDArray[np.bool_] | None, seed: int, most: int) -> tuple[Ids, Ids]:

@@ -267,8 +267,8 @@ class AverageClassSize(_ClassMetric):
     def loss(self, view: View) -> Loss:
         """Rows / classes / k."""
         rows = view.classes.rows / self.k
-        shown = view.published + bool(view.suppressed.any())
-        return Loss(value=rows / max(shown, 1), coarser=rows / max(view.classes.count, 1), surcharge=0.0)
+        n_published = view.published + bool(view.suppressed.any())
+        return Loss(value=rows / max(n_published, 1), coarser=rows / max(view.classes.count, 1), surcharge=0.0)
 
 
 # Non-uniform entropy: how many bits about the true values a release withholds.
@@ -298,8 +298,8 @@ class NonUniformEntropy:
         classes = view.classes
         label_bits = np.zeros(classes.count)
         for codes, names, ruler in zip(classes.keys, classes.labels, view.rulers, strict=True):
-            shown = np.bincount(codes, weights=classes.sizes, minlength=len(names))
-            counts = shown if ruler.covered is None else ruler.covered
+            label_counts = np.bincount(codes, weights=classes.sizes, minlength=len(names))
+            counts = label_counts if ruler.covered is None else ruler.covered
             label_bits += np.log2(np.maximum(counts, 1.0))[codes]
         top_bits = len(classes.quasi) * log2(max(classes.rows, 1))
         everything = top_bits * classes.rows - float(classes.measures["leaf_bits"].sum())
@@ -352,9 +352,9 @@ def compatibility(before: Numbers, after: Numbers) -> float:
     """
     spread = before.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
-    one, other = (np.cov((rows / scale).T, bias=True).reshape(rows.shape[1], -1) for rows in (before, after))
+    cov_before, other = (np.cov((rows / scale).T, bias=True).reshape(rows.shape[1], -1) for rows in (before, after))
     places = np.triu_indices(before.shape[1])
-    first, second = one[places], other[places]
+    first, second = cov_before[places], other[places]
     if first.std() < 1e-12 or second.std() < 1e-12:
         return 1.0 if np.allclose(first, second) else 0.0
     return float(np.corrcoef(first, second)[0, 1])
@@ -364,5 +364,5 @@ def correlations(numbers: Numbers) -> Numbers:
     """The correlation of every two columns; 0 with a column that does not vary."""
     spread = numbers.std(axis=0)
     points = (numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    found = points.T @ points / max(len(points), 1)
-    return np.asarray(found.clip(-1.0, 1.0))
+    matrix = points.T @ points / max(len(points), 1)
+    return np.asarray(matrix.clip(-1.0, 1.0))

@@ -37,10 +37,10 @@ class ItemView(Brief):
 
     def ways(self, label: int) -> list[int]:
         """A shown item, and the wider ones that stand for it in other records."""
-        found = [label]
+        labels = [label]
         while (label := int(self.over[label])) >= 0:
-            found.append(label)
-        return found
+            labels.append(label)
+        return labels
 
     def covering(self, labels: Iterable[int]) -> int:
         """How many released records have, for every one of the items, it or a wider one."""
@@ -55,20 +55,20 @@ class ItemView(Brief):
         if all(len(ways) == 1 for ways in every):
             alike = float(np.prod(self.spread[labels].astype(float) ** times))
             return len(self.after.of_all(labels.tolist())) / alike
-        found = np.ones(self.released.rows)
+        weights = np.ones(self.released.rows)
         for ways, many in zip(every, times.tolist(), strict=True):
-            found *= self._weights([ways], self.spread.astype(float) ** -many)
-        return float(found.sum())
+            weights *= self._weights([ways], self.spread.astype(float) ** -many)
+        return float(weights.sum())
 
     def _weights(self, every: list[list[int]], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """For each record the product, over the items, of the weight of what it shows for each; 0 where nothing."""
-        found = np.ones(self.released.rows)
+        weights = np.ones(self.released.rows)
         for ways in every:
             mine = np.zeros(self.released.rows)
             for way in ways:
                 mine[self.after.of(way)] = weight[way]
-            found *= mine
-        return found
+            weights *= mine
+        return weights
 
     @cached_property
     def before(self) -> Holders:
@@ -119,19 +119,19 @@ class FrequentSets(Brief):
 
 def frequent_sets(view: ItemView, support: int) -> FrequentSets:
     """What became of the maximal frequent sets of the original (Mohammed 2012, section 4.4: utility loss)."""
-    found = maximal_frequent(view.original, support)
-    shown = view.to[found.codes]
-    of_set = np.repeat(np.arange(found.count), np.diff(found.starts))
-    gone, coarser = np.zeros(found.count, np.bool_), np.zeros(found.count, np.bool_)
-    gone[of_set[shown < 0]] = True
+    itemsets = maximal_frequent(view.original, support)
+    labels = view.to[itemsets.codes]
+    of_set = np.repeat(np.arange(itemsets.count), np.diff(itemsets.starts))
+    gone, coarser = np.zeros(itemsets.count, np.bool_), np.zeros(itemsets.count, np.bool_)
+    gone[of_set[labels < 0]] = True
     blurred = (view.spread > 1) | (view.over >= 0)
-    coarser[of_set[shown >= 0][blurred[shown[shown >= 0]]]] = True
-    after = np.where(gone, 0, found.rows)
+    coarser[of_set[labels >= 0][blurred[labels[labels >= 0]]]] = True
+    after = np.where(gone, 0, itemsets.rows)
     untouched = len(view.released.codes) == int((view.to[view.original.codes] >= 0).sum())
     for number in np.flatnonzero(~gone & (coarser | (not untouched))).tolist():
-        items = set(shown[found.starts[number] : found.starts[number + 1]].tolist())
+        items = set(labels[itemsets.starts[number] : itemsets.starts[number + 1]].tolist())
         after[number] = view.covering(items)
-    return FrequentSets(sets=found, support=support, after=after, coarser=coarser)
+    return FrequentSets(sets=itemsets, support=support, after=after, coarser=coarser)
 
 
 def certainty_penalty(view: ItemView) -> float:
@@ -167,7 +167,7 @@ def query_errors(
     """
     draw = chance.generator()
     lengths = np.diff(view.original.starts)
-    found = []
+    by_size = []
     for size in range(1, most + 1):
         able = np.flatnonzero(lengths >= size)
         if not len(able):
@@ -176,15 +176,15 @@ def query_errors(
         for number, row in enumerate(draw.choice(able, queries).tolist()):
             items = view.original.codes[ragged(view.original.starts, np.array([row]))]
             errors[number] = _error(view, draw.choice(items, size, replace=False), floor)
-        found.append(QueryError(items=size, median=float(np.median(errors)), mean=float(errors.mean())))
-    return tuple(found)
+        by_size.append(QueryError(items=size, median=float(np.median(errors)), mean=float(errors.mean())))
+    return tuple(by_size)
 
 
 def _error(view: ItemView, items: NDArray[np.int32], floor: float) -> float:
     true = len(view.before.of_all(items.tolist()))
-    shown = view.to[items]
-    told = 0.0
-    if (shown >= 0).all():
-        distinct, times = np.unique(shown, return_counts=True)
-        told = view.expected(distinct, times)
-    return abs(told - true) / max(true, floor * view.original.rows)
+    labels = view.to[items]
+    estimate = 0.0
+    if (labels >= 0).all():
+        distinct, times = np.unique(labels, return_counts=True)
+        estimate = view.expected(distinct, times)
+    return abs(estimate - true) / max(true, floor * view.original.rows)

@@ -59,10 +59,10 @@ class Encoder:
         """Per column: the features of every value, by code."""
         return self._values
 
-    def labels(self, cells: Codes, shown: Shown) -> list[Reals]:
+    def labels(self, cells: Codes, recoding: Shown) -> list[Reals]:
         """Per column: the features of every label, averaged over what it covers."""
         return [
-            self._column(place, Words.of(shown, place), cells[place], shown.keys[place])
+            self._column(place, Words.of(recoding, place), cells[place], recoding.keys[place])
             for place in range(len(self.columns))
         ]
 
@@ -71,13 +71,13 @@ class Encoder:
         (hierarchy, numbers), values = self.columns[place], self._values[place]
         step = max(_BLOCK // max(len(values), 1), 1)
         order = np.argsort(keys, kind="stable")
-        found = [np.zeros((0, values.shape[1]))]
+        features = [np.zeros((0, values.shape[1]))]
         for first in range(0, len(words.labels), step):
             low, high = np.searchsorted(keys[order], (first, first + step))
             here = order[low:high]
             part = words.part(first, first + step)
-            found.append(covered(hierarchy, numbers, part, codes[here], keys[here] - np.int32(first)) @ values)
-        return np.concatenate(found)
+            features.append(covered(hierarchy, numbers, part, codes[here], keys[here] - np.int32(first)) @ values)
+        return np.concatenate(features)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,10 +92,10 @@ class Words:
     """How high each lies."""
 
     @classmethod
-    def of(cls, shown: Shown, place: int) -> Words:
+    def of(cls, recoding: Shown, place: int) -> Words:
         """The labels of a column."""
-        form = shown.forms[place] if shown.forms else "levels"
-        return cls(labels=shown.labels[place], form=form, steps=shown.rulers[place].steps)
+        form = recoding.forms[place] if recoding.forms else "levels"
+        return cls(labels=recoding.labels[place], form=form, steps=recoding.rulers[place].steps)
 
     def part(self, first: int, last: int) -> Words:
         """Some of them."""
@@ -145,8 +145,8 @@ def _under(cover: Flags, hierarchy: Hierarchy, steps: Reals, codes: Codes, keys:
         high = np.full(len(cover), -1)
         np.minimum.at(low, keys[mine], nodes)
         np.maximum.at(high, keys[mine], nodes)
-        one = np.flatnonzero(low == high)
-        cover[one] = here.parent[None, :] == low[one, None]
+        single_node = np.flatnonzero(low == high)
+        cover[single_node] = here.parent[None, :] == low[single_node, None]
 
 
 def _within(cover: Flags, numbers: Reals, codes: Codes, keys: Codes) -> None:
@@ -162,12 +162,14 @@ def _beside(shares: Reals, numbers: Reals, labels: Sequence[str]) -> None:
     """For labels that are numbers: the values next to them, the nearer one the likelier."""
     order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
     known = numbers[order]
-    said = np.array([_number(label) for label in labels])
-    places = np.flatnonzero((said >= known.min(initial=np.inf)) & (said <= known.max(initial=-np.inf)))
-    high = np.searchsorted(known, said[places])
-    low = np.where(known[high] == said[places], high, high - 1)
+    label_numbers = np.array([_number(label) for label in labels])
+    places = np.flatnonzero(
+        (label_numbers >= known.min(initial=np.inf)) & (label_numbers <= known.max(initial=-np.inf))
+    )
+    high = np.searchsorted(known, label_numbers[places])
+    low = np.where(known[high] == label_numbers[places], high, high - 1)
     width = np.where(low == high, 1.0, known[high] - known[low])
-    part = (said[places] - known[low]) / width
+    part = (label_numbers[places] - known[low]) / width
     shares[places] = 0.0
     shares[places, order[low]] = 1.0 - part
     shares[places, order[high]] += part

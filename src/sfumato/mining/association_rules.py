@@ -40,9 +40,9 @@ def transactions_of(table: Table, *, sets: Sequence[str], columns: Sequence[str]
 
 
 def _set_part(table: Table, name: str, separator: str, *, plain: bool) -> ItemPart:
-    found = set_column(table, name, separator=separator)
-    labels = found.labels if plain else tuple(f"{name}={label}" for label in found.labels)
-    return ItemPart(starts=found.starts, codes=found.codes, labels=labels)
+    items = set_column(table, name, separator=separator)
+    labels = items.labels if plain else tuple(f"{name}={label}" for label in items.labels)
+    return ItemPart(starts=items.starts, codes=items.codes, labels=labels)
 
 
 def _cell_part(table: Table, name: str) -> ItemPart:
@@ -99,19 +99,19 @@ class Rules(Brief):
     @property
     def count(self) -> int:
         """How many rules there are."""
-        return sum(len(one.rows) for one in self.shapes)
+        return sum(len(shape.rows) for shape in self.shapes)
 
     def each(self) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Every rule as its two sides, by the numbers of their items."""
         return {
             (tuple(x), tuple(y))
-            for one in self.shapes
-            for x, y in zip(one.antecedent.tolist(), one.consequent.tolist(), strict=True)
+            for shape in self.shapes
+            for x, y in zip(shape.antecedent.tolist(), shape.consequent.tolist(), strict=True)
         }
 
     def frame(self) -> pl.DataFrame:
         """One row per rule, the surest first: both sides as lists, records, support, confidence, lift."""
-        parts = [self._part(one) for one in self.shapes]
+        parts = [self._part(shape) for shape in self.shapes]
         empty = pl.DataFrame(
             schema={
                 "antecedent": pl.List(pl.String),
@@ -127,20 +127,20 @@ class Rules(Brief):
                  pl.col("consequent").list.join("\0")]  # fmt: skip
         return whole.sort(order, descending=[True, True, False, False])
 
-    def _part(self, one: RulesOfShape) -> pl.DataFrame:
+    def _part(self, shape: RulesOfShape) -> pl.DataFrame:
         names, whole = np.array(self.itemsets.labels, dtype=object), self.itemsets.rows
-        confidence = one.rows / one.left
+        confidence = shape.rows / shape.left
         sides = {
             side: pl.Series(side, names[codes].tolist(), pl.List(pl.String))
-            for side, codes in (("antecedent", one.antecedent), ("consequent", one.consequent))
+            for side, codes in (("antecedent", shape.antecedent), ("consequent", shape.consequent))
         }
         return pl.DataFrame(
             {
                 **sides,
-                "rows": one.rows,
-                "support": one.rows / whole,
+                "rows": shape.rows,
+                "support": shape.rows / whole,
                 "confidence": confidence,
-                "lift": confidence * whole / one.right,
+                "lift": confidence * whole / shape.right,
             }
         )
 
@@ -167,7 +167,7 @@ def association_rules(itemsets: FrequentItemsets, min_confidence: float, *, work
         work.advance("rules", place, len(itemsets.levels))
         shapes += [_parted(itemsets, level, size, min_confidence) for size in range(1, level.sets.shape[1])]
     work.advance("rules", 1, 1)
-    kept = tuple(one for one in shapes if len(one.rows))
+    kept = tuple(shape for shape in shapes if len(shape.rows))
     return Rules(itemsets=itemsets, min_confidence=min_confidence, shapes=kept)
 
 
@@ -175,7 +175,7 @@ def _parted(itemsets: FrequentItemsets, level: FrequentLevel, size: int, least: 
     """The rules of sets of one size whose left side has ``size`` items."""
     share = exact(float(least))
     whole = level.sets.shape[1]
-    found: list[tuple[ItemCodes, ItemCodes, Counts, Counts, Counts]] = []
+    rules: list[tuple[ItemCodes, ItemCodes, Counts, Counts, Counts]] = []
     for chosen in combinations(range(whole), size):
         rest = [place for place in range(whole) if place not in chosen]
         x, y = level.sets[:, chosen], level.sets[:, rest]
@@ -183,11 +183,11 @@ def _parted(itemsets: FrequentItemsets, level: FrequentLevel, size: int, least: 
         sure = (level.rows > 0) & (left > 0) & (right > 0)  # of a publication some may not be told
         sure[sure] = _at_least(level.rows[sure], left[sure], share.numerator, share.denominator)
         if sure.any():
-            found.append((x[sure], y[sure], level.rows[sure], left[sure], right[sure]))
-    if not found:
+            rules.append((x[sure], y[sure], level.rows[sure], left[sure], right[sure]))
+    if not rules:
         none, sides = np.empty(0, np.int64), np.empty((0, size), np.int32)
         return RulesOfShape(antecedent=sides, consequent=sides, rows=none, left=none, right=none)
-    x, y, rows, left, right = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    x, y, rows, left, right = (np.concatenate(parts) for parts in zip(*rules, strict=True))
     return RulesOfShape(antecedent=x, consequent=y, rows=rows, left=left, right=right)
 
 
@@ -243,14 +243,14 @@ def side_effects(
     work: Work | None = None,
 ) -> SideEffects:
     """Mine both, and compare; items are compared by their names."""
-    sets, rules = zip(*(_mined(one, thresholds, longest, work) for one in (before, after)), strict=True)
-    secret = [frozenset(one.right) for one in patterns if not one.left]
-    sensitive = {(frozenset(one.left), frozenset(one.right)) for one in patterns if one.left}
-    kept_sets = {one for one in sets[0] if not any(hidden <= one for hidden in secret)}
+    sets, rules = zip(*(_mined(records, thresholds, longest, work) for records in (before, after)), strict=True)
+    secret = [frozenset(pattern.right) for pattern in patterns if not pattern.left]
+    sensitive = {(frozenset(pattern.left), frozenset(pattern.right)) for pattern in patterns if pattern.left}
+    kept_sets = {itemset for itemset in sets[0] if not any(hidden <= itemset for hidden in secret)}
     kept_rules = {
         rule for rule in rules[0] if rule not in sensitive and not any(hidden <= rule[0] | rule[1] for hidden in secret)
     }
-    here, there = (found_patterns(one, patterns, thresholds) for one in (before, after))
+    here, there = (found_patterns(records, patterns, thresholds) for records in (before, after))
     return SideEffects(
         hiding_failure=sum(a and b for a, b in zip(here, there, strict=True)) / max(sum(here), 1),
         sets=len(kept_sets),
@@ -271,23 +271,26 @@ def found_patterns(records: Transactions, patterns: Sequence[Pattern], threshold
             return 0
         return len(holders.of_all([place[item] for item in items]))
 
-    return [thresholds.found(rows(one.whole), rows(one.left) if one.left else None, records.rows) for one in patterns]
+    return [
+        thresholds.found(rows(pattern.whole), rows(pattern.left) if pattern.left else None, records.rows)
+        for pattern in patterns
+    ]
 
 
 def _mined(
     records: Transactions, thresholds: Thresholds, longest: int | None, work: Work | None
 ) -> tuple[set[frozenset[str]], set[Rule]]:
-    found = frequent_itemsets(records, thresholds.least(records.rows), longest=longest, work=work)
-    rules = association_rules(found, thresholds.min_confidence, work=work)
-    sets = {frozenset(found.named(items)) for items, _ in found.each()}
-    return sets, {(frozenset(found.named(x)), frozenset(found.named(y))) for x, y in rules.each()}
+    itemsets = frequent_itemsets(records, thresholds.least(records.rows), longest=longest, work=work)
+    rules = association_rules(itemsets, thresholds.min_confidence, work=work)
+    sets = {frozenset(itemsets.named(items)) for items, _ in itemsets.each()}
+    return sets, {(frozenset(itemsets.named(x)), frozenset(itemsets.named(y))) for x, y in rules.each()}
 
 
 def _dissimilarity(before: Transactions, after: Transactions) -> float:
     place = {label: code for code, label in enumerate(dict.fromkeys((*before.labels, *after.labels)))}
     counts = []
-    for one in (before, after):
+    for records in (before, after):
         mine = np.zeros(len(place), np.int64)
-        mine[[place[label] for label in one.labels]] = one.supports()
+        mine[[place[label] for label in records.labels]] = records.supports()
         counts.append(mine)
     return float(np.abs(counts[0] - counts[1]).sum() / max(int(counts[0].sum()), 1))

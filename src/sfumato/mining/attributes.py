@@ -66,33 +66,33 @@ def union(labels: Sequence[Label]) -> Label:
     parts: list[Any] = sorted(part for label in labels for part in label)
     if not parts or isinstance(parts[0], int):
         return tuple(parts)
-    found: list[tuple[float, float]] = []
+    spans: list[tuple[float, float]] = []
     for low, high in parts:
-        if found and low <= found[-1][1]:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        if spans and low <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(high, spans[-1][1]))
         else:
-            found.append((low, high))
-    return tuple(found)
+            spans.append((low, high))
+    return tuple(spans)
 
 
-def meeting(one: Label, other: Label) -> Label:
+def meeting(label: Label, other: Label) -> Label:
     """What two labels of one attribute have in common, perhaps nothing.
 
     >>> meeting(((0.0, 5.0),), ((1.0, 2.0), (4.0, 9.0))), meeting((0, 2), (2, 3))
     (((1.0, 2.0), (4.0, 5.0)), (2,))
     """
-    if not one or not other:
+    if not label or not other:
         return ()
-    if isinstance(one[0], int):
+    if isinstance(label[0], int):
         held = set(other)
-        return tuple(code for code in one if code in held)
-    found, n, m = [], 0, 0
-    while n < len(one) and m < len(other):
-        (low, high), (start, end) = one[n], other[m]  # type: ignore[misc]
+        return tuple(code for code in label if code in held)
+    overlap, n, m = [], 0, 0
+    while n < len(label) and m < len(other):
+        (low, high), (start, end) = label[n], other[m]  # type: ignore[misc]
         if max(low, start) < min(high, end):
-            found.append((max(low, start), min(high, end)))
+            overlap.append((max(low, start), min(high, end)))
         n, m = (n + 1, m) if high <= end else (n, m + 1)
-    return tuple(found)
+    return tuple(overlap)
 
 
 def apart(labels: Iterable[Label]) -> bool:
@@ -100,7 +100,7 @@ def apart(labels: Iterable[Label]) -> bool:
     parts = sorted(part for label in labels for part in label)
     if not parts or isinstance(parts[0], int):
         return len(set(parts)) == len(parts)
-    return all(one[1] <= two[0] for one, two in pairwise(parts))  # type: ignore[index]
+    return all(span[1] <= two[0] for span, two in pairwise(parts))  # type: ignore[index]
 
 
 def label_text(attribute: Attribute, label: Label) -> str:
@@ -111,12 +111,12 @@ def label_text(attribute: Attribute, label: Label) -> str:
     """
     domain = attribute.domain
     if isinstance(domain, Numbers) and attribute.date:
-        shown = " or ".join(_days_text(domain, *span) for span in label)  # type: ignore[misc]
-        return f"{attribute.name} {shown}"
+        text = " or ".join(_days_text(domain, *span) for span in label)  # type: ignore[misc]
+        return f"{attribute.name} {text}"
     if isinstance(domain, Numbers):
         ends = Ends(low=domain.low, high=domain.high, low_known=True, high_known=True)
-        shown = " or ".join(ends.label(span) for span in label)  # type: ignore[arg-type]
-        return f"{attribute.name} in {shown}"
+        text = " or ".join(ends.label(span) for span in label)  # type: ignore[arg-type]
+        return f"{attribute.name} in {text}"
     names = [domain.values[code] for code in label]  # type: ignore[index]
     return f"{attribute.name} = {names[0]}" if len(names) == 1 else f"{attribute.name} in {{{', '.join(names)}}}"
 

@@ -84,8 +84,8 @@ def diverse_data(
     """
     by_rows = isinstance(model, SimpleLDiversity)
     problem, rows = _problem(records, (model,), LossMetric(), hierarchies, by_rows=by_rows, limit=0)
-    found = (OneDimensional() if by_rows else Incognito())(problem, work or Work(chance=chance))
-    return _read(records, problem, rows, found, chance)
+    outcome = (OneDimensional() if by_rows else Incognito())(problem, work or Work(chance=chance))
+    return _read(records, problem, rows, outcome, chance)
 
 
 def optimal_data(
@@ -103,8 +103,8 @@ def optimal_data(
     """
     limit = int(max_suppressed * records.count)
     problem, rows = _problem(records, (model,), ClassificationMetric(), None, by_rows=False, limit=limit)
-    found = KOptimize()(problem, Work(chance=chance).allowing(seconds))
-    return _read(records, problem, rows, found, chance)
+    outcome = KOptimize()(problem, Work(chance=chance).allowing(seconds))
+    return _read(records, problem, rows, outcome, chance)
 
 
 def _problem(
@@ -118,61 +118,65 @@ def _problem(
 ) -> tuple[Problem, Ids]:
     """The records as a search takes them, and the cell of every record."""
     table = Table(frame=records.frame())
-    columns = [table.column(one.name, _kind(one)) for one in records.attributes]
+    columns = [table.column(attribute.name, _kind(attribute)) for attribute in records.attributes]
     target = table.column(records.target, "category")
-    made = cells(columns, [target])
+    cell_data = cells(columns, [target])
     given = hierarchies or {}
     built = []
-    for one, column in zip(records.attributes, columns, strict=True):
-        builder = given.get(one.name)
+    for attribute, column in zip(records.attributes, columns, strict=True):
+        builder = given.get(attribute.name)
         domain = ObservedDomain.of(column)
-        built.append(_usual(one, domain) if builder is None else builder.build(domain))
-    tallies = {name: replace(tally, original=tally.overall) for name, tally in made.classes.tallies.items()}
-    made = replace(made, classes=replace(made.classes, tallies=tallies, measures=measures(made.classes)))
+        built.append(_usual(attribute, domain) if builder is None else builder.build(domain))
+    tallies = {name: replace(tally, original=tally.overall) for name, tally in cell_data.classes.tallies.items()}
+    cell_data = replace(
+        cell_data, classes=replace(cell_data.classes, tallies=tallies, measures=measures(cell_data.classes))
+    )
     if by_rows:
-        made = made.singly({records.target: target})
+        cell_data = cell_data.singly({records.target: target})
     problem = Problem(
-        cells=made.classes,
+        cells=cell_data.classes,
         hierarchies=tuple(built),
         models=tuple(models),
         metric=metric,
         target=records.target,
         limit=limit,
-        numbers=tuple(c.numbers if one.numeric else None for one, c in zip(records.attributes, columns, strict=True)),
+        numbers=tuple(
+            c.numbers if attribute.numeric else None for attribute, c in zip(records.attributes, columns, strict=True)
+        ),
     )
-    return problem, made.row_cell
+    return problem, cell_data.row_cell
 
 
-def _kind(one: Attribute) -> Kind:
-    if not isinstance(one.domain, Numbers):
+def _kind(attribute: Attribute) -> Kind:
+    if not isinstance(attribute.domain, Numbers):
         return "category"
-    return "integer" if one.domain.grid is not None and float(one.domain.grid).is_integer() else "real"
+    return "integer" if attribute.domain.grid is not None and float(attribute.domain.grid).is_integer() else "real"
 
 
-def _usual(one: Attribute, domain: ObservedDomain) -> Hierarchy:
+def _usual(attribute: Attribute, domain: ObservedDomain) -> Hierarchy:
     """The declared tree of a category, or nothing between value and top; halves, quarters and so on of a range."""
-    if isinstance(one.domain, Categories):
-        if one.domain.paths:
-            return Paths(paths=one.domain.paths).build(domain)
+    if isinstance(attribute.domain, Categories):
+        if attribute.domain.paths:
+            return Paths(paths=attribute.domain.paths).build(domain)
         return chain(domain, [[] for _ in domain.values], [], total=float(len(domain.values)))
-    low, high = one.domain.low, one.domain.high
+    low, high = attribute.domain.low, attribute.domain.high
     cuts = [tuple(low + (high - low) * n / parts for n in range(1, parts)) for parts in _PARTS]
     return Intervals(cuts=tuple(cuts), low=low, high=high).build(domain)
 
 
-def _read(records: Records, problem: Problem, row_cell: Ids, found: Outcome, chance: Chance) -> AnonymizedData:
+def _read(records: Records, problem: Problem, row_cell: Ids, outcome: Outcome, chance: Chance) -> AnonymizedData:
     """The published rows, each label as one of the values that it covers."""
     dice = chance.generator()
-    shown = found.recoding(problem)
-    kept = np.flatnonzero(~found.suppressed[row_cell])
+    recoding = outcome.recoding(problem)
+    kept = np.flatnonzero(~outcome.suppressed[row_cell])
     columns = []
-    for place, one in enumerate(records.attributes):
+    for place, attribute in enumerate(records.attributes):
         hierarchy = problem.hierarchies[place]
-        words = Words.of(shown, place)
-        cover = covered(hierarchy, problem.number(place), words, problem.cells.keys[place], shown.keys[place])
-        drawn = _drawn(cover, shown.keys[place][row_cell[kept]], dice)
-        columns.append(_values(one, problem.cells.labels[place])[drawn])
-    view = shown.view(problem, found.suppressed)
+        words = Words.of(recoding, place)
+        cover = covered(hierarchy, problem.number(place), words, problem.cells.keys[place], recoding.keys[place])
+        drawn = _drawn(cover, recoding.keys[place][row_cell[kept]], dice)
+        columns.append(_values(attribute, problem.cells.labels[place])[drawn])
+    view = recoding.view(problem, outcome.suppressed)
     published = replace(records.take(kept), columns=tuple(columns))
     return AnonymizedData(
         records=published,
@@ -190,11 +194,11 @@ def _drawn(cover: NDArray[np.float64], label: NDArray[np.int32], dice: np.random
     return np.asarray(value[starts[:-1][label] + (dice.random(len(label)) * sizes).astype(np.int64)])
 
 
-def _values(one: Attribute, labels: tuple[str, ...]) -> NDArray[Any]:
+def _values(attribute: Attribute, labels: tuple[str, ...]) -> NDArray[Any]:
     """What the values of a column are to a learner."""
-    if isinstance(one.domain, Numbers):
+    if isinstance(attribute.domain, Numbers):
         return np.array([float(label) for label in labels])
-    codes = {value: code for code, value in enumerate(one.domain.values)}
+    codes = {value: code for code, value in enumerate(attribute.domain.values)}
     return np.array([codes[label] for label in labels], np.int32)
 
 
@@ -279,21 +283,23 @@ def diversity_study(
 
     ``seconds`` is what one search of OPTI may take.
     """
-    found: dict[tuple[int, Diversity, Method], list[tuple[float | None, float | None, float | None, float]]] = {}
+    scores: dict[tuple[int, Diversity, Method], list[tuple[float | None, float | None, float | None, float]]] = {}
     watch = work or Work()
     runs = list(trials.runs(records))
     for done, (seed, train, test) in enumerate(runs, 1):
         for many in trials.sources:
-            parts = [_Source(one) for one in dealt(train, many, seed)]
+            parts = [_Source(part) for part in dealt(train, many, seed)]
             for requirement in requirements:
                 for method in methods:
                     given = [
                         _given(part, requirement, method, quasi, seed + n, seconds) for n, part in enumerate(parts)
                     ]
                     key = (many, requirement, method)
-                    found.setdefault(key, []).append(_scores([one for one in given if one is not None], many, test))
+                    scores.setdefault(key, []).append(
+                        _scores([publication for publication in given if publication is not None], many, test)
+                    )
         watch.advance("diversity", done, len(runs))
-    return tuple(_point(data, key, values) for key, values in found.items())
+    return tuple(_point(data, key, values) for key, values in scores.items())
 
 
 class _Source:
@@ -308,26 +314,26 @@ class _Source:
 
 
 def _given(
-    part: _Source, asked: Diversity, method: Method, quasi: Sequence[str] | None, seed: int, seconds: float
+    part: _Source, requirement: Diversity, method: Method, quasi: Sequence[str] | None, seed: int, seconds: float
 ) -> _Given | None:
     """What a source publishes under a requirement, as a learner reads it; None where nothing meets it."""
     try:
         if method in ("ATP", "LDM"):
-            return _of_tree(_tree(part, asked, method), Chance(seed=seed))
-        shown = part.records if quasi is None else part.records.keep(quasi)
-        return _of_table(_table(shown, asked, method, Chance(seed=seed), seconds))
+            return _of_tree(_tree(part, requirement, method), Chance(seed=seed))
+        records = part.records if quasi is None else part.records.keep(quasi)
+        return _of_table(_table(records, requirement, method, Chance(seed=seed), seconds))
     except Infeasible:
         return None
 
 
-def _tree(part: _Source, asked: Diversity, method: Method) -> TreeDocument:
+def _tree(part: _Source, requirement: Diversity, method: Method) -> TreeDocument:
     if method == "ATP":
-        return anonymized(part.tree, asked.of_trees, keep_root=True).tree
-    return TreeLearner(criterion="gain", within=asked.of_trees)(part.records)
+        return anonymized(part.tree, requirement.of_trees, keep_root=True).tree
+    return TreeLearner(criterion="gain", within=requirement.of_trees)(part.records)
 
 
-def _table(part: Records, asked: Diversity, method: Method, chance: Chance, seconds: float) -> AnonymizedData:
-    model = asked.of_tables(part.target)
+def _table(part: Records, requirement: Diversity, method: Method, chance: Chance, seconds: float) -> AnonymizedData:
+    model = requirement.of_tables(part.target)
     if method == "LDD":
         return diverse_data(part, model, chance=chance)
     return optimal_data(part, model, chance=chance, seconds=seconds)
@@ -340,8 +346,8 @@ def _of_tree(tree: TreeDocument, chance: Chance) -> _Given | None:
     return _Given(drawn, float(tree.miss.sum()) / max(tree.records, 1), tree)
 
 
-def _of_table(found: AnonymizedData) -> _Given | None:
-    return _Given(found.records, found.metric) if found.records.count else None
+def _of_table(data: AnonymizedData) -> _Given | None:
+    return _Given(data.records, data.metric) if data.records.count else None
 
 
 def _scores(
@@ -350,19 +356,19 @@ def _scores(
     """Accuracy of a tree and of naive Bayes, the metric, and the share of sources that published."""
     if not given:
         return None, None, None, 0.0
-    rows = pooled([one.records for one in given])
+    rows = pooled([publication.records for publication in given])
     alone = given[0].tree if sources == 1 else None
     tree = TreeLearner()(rows) if alone is None else alone
-    shown = _shown(test, rows)
-    sizes = [one.records.count for one in given]
-    metric = float(np.average([one.metric for one in given], weights=sizes))
-    bayes = share_right(CountedBayes.learnt(rows).predicted(shown), shown)
-    return share_right(predicted(tree, shown), shown), bayes, metric, len(given) / sources
+    test_rows = _shown(test, rows)
+    sizes = [publication.records.count for publication in given]
+    metric = float(np.average([publication.metric for publication in given], weights=sizes))
+    bayes = share_right(CountedBayes.learnt(rows).predicted(test_rows), test_rows)
+    return share_right(predicted(tree, test_rows), test_rows), bayes, metric, len(given) / sources
 
 
 def _shown(test: Records, rows: Records) -> Records:
     """The tested records with the attributes that were published."""
-    return test.keep([one.name for one in rows.attributes])
+    return test.keep([attribute.name for attribute in rows.attributes])
 
 
 def _point(
@@ -371,7 +377,7 @@ def _point(
     values: Sequence[tuple[float | None, float | None, float | None, float]],
 ) -> DiversityPoint:
     def mean(pick: Callable[[tuple[float | None, float | None, float | None, float]], float | None]) -> float | None:
-        known = [one for one in map(pick, values) if one is not None]
+        known = [value for value in map(pick, values) if value is not None]
         return float(np.mean(known)) if known else None
 
     return DiversityPoint(
@@ -379,9 +385,9 @@ def _point(
         sources=key[0],
         requirement=key[1],
         method=key[2],
-        accuracy=mean(lambda one: one[0]),
-        bayes=mean(lambda one: one[1]),
-        metric=mean(lambda one: one[2]),
-        published=float(np.mean([one[3] for one in values])),
+        accuracy=mean(lambda scores: scores[0]),
+        bayes=mean(lambda scores: scores[1]),
+        metric=mean(lambda scores: scores[2]),
+        published=float(np.mean([scores[3] for scores in values])),
         runs=len(values),
     )

@@ -29,21 +29,21 @@ def parsed(text: str, kind: str) -> dict[str, Any]:
     if len(text) > MOST_DOCUMENT:
         raise DataError(f"the document has {len(text):,} characters; at most {MOST_DOCUMENT:,} are read")
     try:
-        found = read_json(text)
+        document = read_json(text)
     except (ValueError, RecursionError) as fault:
         raise DataError(f"the document is not acceptable JSON: {fault}") from None
-    return opened(found, kind)
+    return opened(document, kind)
 
 
-def opened(found: Any, kind: str) -> dict[str, Any]:
+def opened(document: Any, kind: str) -> dict[str, Any]:
     """The same of an object that was read already."""
-    if not isinstance(found, dict) or found.get("document") != kind:
+    if not isinstance(document, dict) or document.get("document") != kind:
         raise DataError(
             f"this is no document of the kind {kind!r}; such a document is an object that says so in 'document'"
         )
-    if type(found.get("schema")) is not int or found["schema"] != SCHEMA:
-        raise DataError(f"the document has schema {found.get('schema')!r}; this version reads schema {SCHEMA}")
-    return found
+    if type(document.get("schema")) is not int or document["schema"] != SCHEMA:
+        raise DataError(f"the document has schema {document.get('schema')!r}; this version reads schema {SCHEMA}")
+    return document
 
 
 def keyed(part: Any, where: str, needed: Sequence[str], allowed: Sequence[str] = ()) -> dict[str, Any]:
@@ -70,11 +70,11 @@ def many(part: Any, where: str) -> list[Any]:
 
 def texts(part: Any, where: str) -> tuple[str, ...]:
     """A list of texts."""
-    found = many(part, where)
-    for one in found:
-        if not isinstance(one, str) or len(one) > MOST_NAME:
+    values = many(part, where)
+    for value in values:
+        if not isinstance(value, str) or len(value) > MOST_NAME:
             raise DataError(f"{where} must be texts of at most {MOST_NAME:,} characters")
-    return tuple(found)
+    return tuple(values)
 
 
 def count_of(part: Any, where: str) -> int:
@@ -96,7 +96,7 @@ def real_of(part: Any, where: str) -> float:
 
 def attributes_of(part: Any) -> tuple[Attribute, ...]:
     """The attributes with their domains."""
-    return tuple(_attribute(one, f"attribute {place}") for place, one in enumerate(many(part, "attributes")))
+    return tuple(_attribute(entry, f"attribute {place}") for place, entry in enumerate(many(part, "attributes")))
 
 
 def _attribute(part: Any, where: str) -> Attribute:
@@ -134,17 +134,17 @@ def head_json(attributes: Sequence[Attribute], target: str, classes: Sequence[st
     """Attributes and target as JSON."""
     return {
         "target": {"name": target, "values": list(classes)},
-        "attributes": [_attribute_json(one) for one in attributes],
+        "attributes": [_attribute_json(attribute) for attribute in attributes],
     }
 
 
-def _attribute_json(one: Attribute) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": one.name, "declared": one.declared}
-    if isinstance(one.domain, Categories):
-        return {**found, "values": list(one.domain.values)}
-    dated = {"date": True} if one.date else {}
-    grid = {} if one.domain.grid is None else {"grid": _plain(one.domain.grid)}
-    return {**found, "low": _plain(one.domain.low), "high": _plain(one.domain.high), **grid, **dated}
+def _attribute_json(attribute: Attribute) -> dict[str, Any]:
+    head: dict[str, Any] = {"name": attribute.name, "declared": attribute.declared}
+    if isinstance(attribute.domain, Categories):
+        return {**head, "values": list(attribute.domain.values)}
+    dated = {"date": True} if attribute.date else {}
+    grid = {} if attribute.domain.grid is None else {"grid": _plain(attribute.domain.grid)}
+    return {**head, "low": _plain(attribute.domain.low), "high": _plain(attribute.domain.high), **grid, **dated}
 
 
 def _plain(x: float) -> float | int:
@@ -178,8 +178,10 @@ def label_of(attribute: Attribute, places: Mapping[str, int], part: Any, where: 
 def places_of(attributes: Sequence[Attribute]) -> list[dict[str, int]]:
     """For each attribute its values with their codes."""
     return [
-        {value: code for code, value in enumerate(one.domain.values)} if isinstance(one.domain, Categories) else {}
-        for one in attributes
+        {value: code for code, value in enumerate(attribute.domain.values)}
+        if isinstance(attribute.domain, Categories)
+        else {}
+        for attribute in attributes
     ]
 
 
@@ -196,7 +198,7 @@ def figures_of(part: dict[str, Any], classes: Sequence[str], places: Mapping[str
         return says, count_of(part["hit"], f"{where}, hit"), count_of(part["miss"], f"{where}, miss"), None
     if {"hit", "miss"} & set(part):
         raise DataError(f"{where} has counts and hit or miss; give one of them")
-    counts = [count_of(one, f"{where}, counts") for one in many(part["counts"], f"{where}, counts")]
+    counts = [count_of(count, f"{where}, counts") for count in many(part["counts"], f"{where}, counts")]
     if len(counts) != len(classes):
         raise DataError(f"{where} has {len(counts)} counts for {len(classes)} classes")
     if sum(counts) > MOST_COUNT:
@@ -217,19 +219,19 @@ def tree_json(tree: TreeDocument) -> dict[str, Any]:
     """
     nodes = []
     for node, (above, split) in enumerate(zip(tree.parent.tolist(), tree.split.tolist(), strict=True)):
-        one: dict[str, Any] = {}
+        entry: dict[str, Any] = {}
         if above >= 0:
             attribute = tree.attributes[int(tree.split[above])]
-            one = {"parent": above, "edge": label_json(attribute, tree.labels[node])}
+            entry = {"parent": above, "edge": label_json(attribute, tree.labels[node])}
         if split >= 0:
-            one["split"] = tree.attributes[split].name
+            entry["split"] = tree.attributes[split].name
         else:
-            one["class"] = tree.classes[int(tree.says[node])]
+            entry["class"] = tree.classes[int(tree.says[node])]
             if tree.counts is None:
-                one |= {"hit": int(tree.hit[node]), "miss": int(tree.miss[node])}
+                entry |= {"hit": int(tree.hit[node]), "miss": int(tree.miss[node])}
             else:
-                one["counts"] = tree.counts[node].tolist()
-        nodes.append(one)
+                entry["counts"] = tree.counts[node].tolist()
+        nodes.append(entry)
     return {
         "document": KIND,
         "schema": SCHEMA,
@@ -253,9 +255,9 @@ def read_tree(text: str) -> TreeDocument:
     return tree_of(parsed(text, KIND))
 
 
-def tree_of(found: Any) -> TreeDocument:
+def tree_of(document: Any) -> TreeDocument:
     """The tree in an object that was read from JSON."""
-    part = keyed(opened(found, KIND), "the document", ("document", "schema", "target", "attributes", "nodes"))
+    part = keyed(opened(document, KIND), "the document", ("document", "schema", "target", "attributes", "nodes"))
     attributes = attributes_of(part["attributes"])
     target, classes = target_of(part["target"])
     refuse_bad_head(attributes, target, classes)
@@ -269,26 +271,26 @@ def tree_of(found: Any) -> TreeDocument:
 
 
 def _built(attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...], nodes: list[Any]) -> TreeDocument:
-    named = {one.name: place for place, one in enumerate(attributes)}
+    named = {attribute.name: place for place, attribute in enumerate(attributes)}
     values, places = places_of(attributes), {name: code for code, name in enumerate(classes)}
     parent, split = np.full(len(nodes), -1, np.int64), np.full(len(nodes), -1, np.int64)
     says, hit, miss = np.full(len(nodes), -1, np.int64), np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
     labels: list[Label] = []
     counted: dict[int, Any] = {}
     leaves = 0
-    for node, one in enumerate(nodes):
+    for node, entry in enumerate(nodes):
         where = f"node {node}"
-        keyed(one, where, (), ("parent", "edge", "split", "class", "hit", "miss", "counts"))
-        parent[node], label = _edge(one, node, split, attributes, values)
+        keyed(entry, where, (), ("parent", "edge", "split", "class", "hit", "miss", "counts"))
+        parent[node], label = _edge(entry, node, split, attributes, values)
         labels.append(label)
-        if "split" in one:
-            keyed(one, f"{where}, which has a split,", ("split",), ("parent", "edge"))
-            if not isinstance(one["split"], str) or one["split"] not in named:
-                raise DataError(f"{where} splits by {str(one['split'])[:60]!r}, which is no attribute")
-            split[node] = named[one["split"]]
+        if "split" in entry:
+            keyed(entry, f"{where}, which has a split,", ("split",), ("parent", "edge"))
+            if not isinstance(entry["split"], str) or entry["split"] not in named:
+                raise DataError(f"{where} splits by {str(entry['split'])[:60]!r}, which is no attribute")
+            split[node] = named[entry["split"]]
             continue
         leaves += 1
-        says[node], hit[node], miss[node], counts = figures_of(one, classes, places, where)
+        says[node], hit[node], miss[node], counts = figures_of(entry, classes, places, where)
         if counts is not None:
             counted[node] = counts
     if counted and len(counted) < leaves:
@@ -312,18 +314,18 @@ def _built(attributes: tuple[Attribute, ...], target: str, classes: tuple[str, .
 
 
 def _edge(
-    one: dict[str, Any], node: int, split: Any, attributes: tuple[Attribute, ...], values: list[dict[str, int]]
+    entry: dict[str, Any], node: int, split: Any, attributes: tuple[Attribute, ...], values: list[dict[str, int]]
 ) -> tuple[int, Label]:
     """The parent of a node, and the label of the edge to it."""
     if node == 0:
-        if {"parent", "edge"} & set(one):
+        if {"parent", "edge"} & set(entry):
             raise DataError("node 0 is the root; it has neither parent nor edge")
         return -1, ()
-    keyed(one, f"node {node}", ("parent", "edge"), tuple(one))
-    above = one["parent"]
+    keyed(entry, f"node {node}", ("parent", "edge"), tuple(entry))
+    above = entry["parent"]
     if type(above) is not int or not 0 <= above < node:
         raise DataError(f"node {node} names {str(above)[:60]} as its parent; a node stands after its parent")
     if split[above] < 0:
         raise DataError(f"node {node} lies below node {above}, which is a leaf")
     place = int(split[above])
-    return above, label_of(attributes[place], values[place], one["edge"], f"node {node}")
+    return above, label_of(attributes[place], values[place], entry["edge"], f"node {node}")

@@ -59,8 +59,10 @@ def uci_set(name: str, folder: str | os.PathLike[str] | None = None) -> Records:
     if name == "cmc":
         frame = frame.with_columns(
             [
-                pl.col(one).cast(pl.Int64) if one in _NUMBERS else pl.format("code {}", pl.col(one)).alias(one)
-                for one in COLUMNS[name]
+                pl.col(column).cast(pl.Int64)
+                if column in _NUMBERS
+                else pl.format("code {}", pl.col(column)).alias(column)
+                for column in COLUMNS[name]
             ]
         )
     return read_records(frame, target="class")
@@ -70,8 +72,8 @@ def _file(name: str, folder: str | os.PathLike[str] | None) -> Path:
     """The file of a data set: in the folder, in its folder "uci", or beside the files of Adult."""
     home = adult_folder()
     places = [Path(folder)] if folder is not None else [] if home is None else [home.parent]
-    for one in places:
-        for path in (one / f"{name}.data", one / "uci" / f"{name}.data"):
+    for directory in places:
+        for path in (directory / f"{name}.data", directory / "uci" / f"{name}.data"):
             if path.is_file():
                 return path
     raise DataError(
@@ -129,20 +131,20 @@ def experiment(
     Adult, with ten times the records, once, and three of them for figures 14 to 16. Every point tells its runs. The
     data set Train of table 1 is not to be had.
     """
-    found = {name: uci_set(name, folder) for name in sets}
+    data_sets = {name: uci_set(name, folder) for name in sets}
     watch = work or Work()
     sharing = [
         point
-        for name, one in found.items()
-        for point in sharing_study(name, one, _dealt(name, quick, seed), learners=LEARNERS, work=watch)
+        for name, records in data_sets.items()
+        for point in sharing_study(name, records, _dealt(name, quick, seed), learners=LEARNERS, work=watch)
     ]
     diversity = [
         point
-        for name, one in found.items()
+        for name, records in data_sets.items()
         if name in SHOWN
         for point in diversity_study(
             name,
-            one,
+            records,
             _FEW if quick else _MANY[name],
             _dealt_once(name, quick, seed),
             quasi=QUASI.get(name),
@@ -151,9 +153,9 @@ def experiment(
         )
     ]
     rows = []
-    for name, one in found.items():
-        numeric = sum(attribute.numeric for attribute in one.attributes)
-        rows.append((name, one.count, len(one.attributes) - numeric, numeric, len(one.classes)))
+    for name, records in data_sets.items():
+        numeric = sum(attribute.numeric for attribute in records.attributes)
+        rows.append((name, records.count, len(records.attributes) - numeric, numeric, len(records.classes)))
     return Experiment(quick=quick, rows=tuple(rows), sharing=tuple(sharing), diversity=tuple(diversity))
 
 

@@ -60,8 +60,8 @@ class PathGenerator:
         _refuse_too_many(int(rows.sum()), len(rules.attributes))
         path = np.repeat(np.arange(rules.many), rows)
         columns = tuple(
-            drawn(one, [rule.get(place) for rule in rules.conditions], path, dice, self.within)
-            for place, one in enumerate(rules.attributes)
+            drawn(attribute, [rule.get(place) for rule in rules.conditions], path, dice, self.within)
+            for place, attribute in enumerate(rules.attributes)
         )
         codes = _classes(rules, rows, dice)
         return Records(
@@ -84,11 +84,13 @@ def random_data(tree: TreeDocument, size: int, *, chance: Chance, within: Within
     at_least("size", size, 1)
     _refuse_too_many(size, len(tree.attributes))
     dice, path = chance.generator(), np.zeros(size, np.int64)
-    columns = tuple(drawn(one, [None], path, dice, within) for one in tree.attributes)
+    columns = tuple(drawn(attribute, [None], path, dice, within) for attribute in tree.attributes)
     codes = np.full(size, -1, np.int32)
-    found = Records(attributes=tree.attributes, columns=columns, target=tree.target, classes=tree.classes, codes=codes)
-    codes[:] = predicted(tree, found)
-    return found
+    records = Records(
+        attributes=tree.attributes, columns=columns, target=tree.target, classes=tree.classes, codes=codes
+    )
+    codes[:] = predicted(tree, records)
+    return records
 
 
 def _refuse_too_many(rows: int, columns: int) -> None:
@@ -158,8 +160,8 @@ def _numbers(
     if domain.grid is None:
         if within == "midpoint":
             return np.asarray((low + width / 2)[place])
-        found = low[place] + dice.random(len(place)) * width[place]
-        return np.asarray(np.minimum(found, np.nextafter(spans[:, 1], -np.inf)[place]))
+        numbers = low[place] + dice.random(len(place)) * width[place]
+        return np.asarray(np.minimum(numbers, np.nextafter(spans[:, 1], -np.inf)[place]))
     marks = np.array([grid_points(domain, *span) for span in parts], np.int64).reshape(-1, 2)
     first, many = marks[:, 0], marks[:, 1]
     off = np.where(many > 0, 0.0, low + width / 2)
@@ -180,7 +182,7 @@ def pooled(parts: Sequence[Records]) -> Records:
     """Records of several sources in one table: attributes by name, domains joined, classes of all."""
     if not parts:
         raise DataError("no source has published anything; there is nothing to pool")
-    attributes = tuple(_joined([_named(part, one.name) for part in parts]) for one in parts[0].attributes)
+    attributes = tuple(_joined([_named(part, attribute.name) for part in parts]) for attribute in parts[0].attributes)
     if {part.target for part in parts} != {parts[0].target}:
         raise DataError("the sources must have one target, not " + ", ".join(sorted({part.target for part in parts})))
     classes = tuple(dict.fromkeys(name for part in parts for name in part.classes))
@@ -202,41 +204,41 @@ def pooled_pseudo_data(models: Sequence[Model], *, chance: Chance, how: PathGene
     dice = chance.generator()
     seeds = dice.integers(0, 2**62, len(models)).tolist()
     draw = how or PathGenerator()
-    shown = [
+    seeded_models = [
         (model, seed)
         for model, seed in zip(models, seeds, strict=True)
         if not (isinstance(model, TreeDocument) and model.empty)
     ]
-    return pooled([draw(model, Chance(seed=seed)) for model, seed in shown])
+    return pooled([draw(model, Chance(seed=seed)) for model, seed in seeded_models])
 
 
 def _named(records: Records, name: str) -> Attribute:
-    for one in records.attributes:
-        if one.name == name:
-            return one
+    for attribute in records.attributes:
+        if attribute.name == name:
+            return attribute
     raise DataError(f"the sources must have the same attributes; one has no {name!r}")
 
 
 def _joined(attributes: Sequence[Attribute]) -> Attribute:
     """One attribute with everything that any source knows of it."""
     first = attributes[0]
-    declared = all(one.declared for one in attributes)
-    if all(one.domain == first.domain for one in attributes):
+    declared = all(attribute.declared for attribute in attributes)
+    if all(attribute.domain == first.domain for attribute in attributes):
         return replace(first, declared=declared)
-    domains = [one.domain for one in attributes]
-    words = [one for one in domains if isinstance(one, Categories)]
-    numbers = [one for one in domains if isinstance(one, Numbers)]
+    domains = [attribute.domain for attribute in attributes]
+    words = [domain for domain in domains if isinstance(domain, Categories)]
+    numbers = [domain for domain in domains if isinstance(domain, Numbers)]
     if words and numbers:
         raise DataError(f"attribute {first.name!r} is a number at one source and a category at another")
-    if len({one.date for one in attributes}) > 1:
+    if len({attribute.date for attribute in attributes}) > 1:
         raise DataError(f"attribute {first.name!r} holds dates at one source and other numbers at another")
     if words:
-        values = tuple(dict.fromkeys(value for one in words for value in one.values))
+        values = tuple(dict.fromkeys(value for domain in words for value in domain.values))
         return Attribute(name=first.name, domain=Categories(values=values), declared=declared)
-    grids = {one.grid for one in numbers}
+    grids = {domain.grid for domain in numbers}
     whole = Numbers(
-        low=min(one.low for one in numbers),
-        high=max(one.high for one in numbers),
+        low=min(domain.low for domain in numbers),
+        high=max(domain.high for domain in numbers),
         grid=grids.pop() if len(grids) == 1 else None,
     )
     return replace(first, domain=whole, declared=declared)
@@ -244,12 +246,12 @@ def _joined(attributes: Sequence[Attribute]) -> Attribute:
 
 def _like(records: Records, attributes: Sequence[Attribute], classes: tuple[str, ...]) -> Records:
     """The same records over wider domains."""
-    place = {one.name: n for n, one in enumerate(records.attributes)}
+    place = {attribute.name: n for n, attribute in enumerate(records.attributes)}
     columns = []
-    for one in attributes:
-        mine, column = records.attributes[place[one.name]], records.columns[place[one.name]]
-        if isinstance(one.domain, Categories) and isinstance(mine.domain, Categories):
-            column = _moved(mine.domain.values, one.domain.values)[column]
+    for attribute in attributes:
+        mine, column = records.attributes[place[attribute.name]], records.columns[place[attribute.name]]
+        if isinstance(attribute.domain, Categories) and isinstance(mine.domain, Categories):
+            column = _moved(mine.domain.values, attribute.domain.values)[column]
         columns.append(column)
     return Records(
         attributes=tuple(attributes),
@@ -291,10 +293,10 @@ class Committee(Brief):
         """The class of every record, by code among the committee's classes."""
         voters = [tree for tree in self.trees if not tree.empty]
         whole = sum(tree.records for tree in voters) + 1
-        said = [_moved(tree.classes, self.classes)[predicted(tree, rows)] for tree in voters]
-        votes = np.zeros((len(said[0]), len(self.classes)))
-        for tree, one in zip(voters, said, strict=True):
-            votes[np.arange(len(one)), one] += 1 + tree.records / (whole * len(voters))
+        predictions = [_moved(tree.classes, self.classes)[predicted(tree, rows)] for tree in voters]
+        votes = np.zeros((len(predictions[0]), len(self.classes)))
+        for tree, prediction in zip(voters, predictions, strict=True):
+            votes[np.arange(len(prediction)), prediction] += 1 + tree.records / (whole * len(voters))
         return np.asarray(votes.argmax(axis=1))
 
     def predict(self, rows: Any) -> NDArray[np.object_]:

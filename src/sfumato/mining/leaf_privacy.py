@@ -42,9 +42,9 @@ class Leaves(Brief):
     @classmethod
     def of_counts(cls, counts: ArrayLike) -> Leaves:
         """Leaves of which the records of every class are known."""
-        found = np.asarray(counts, np.int64)
-        hit = found.max(axis=1, initial=0)
-        return cls(hit=hit, miss=found.sum(axis=1) - hit, counts=found)
+        class_counts = np.asarray(counts, np.int64)
+        hit = class_counts.max(axis=1, initial=0)
+        return cls(hit=hit, miss=class_counts.sum(axis=1) - hit, counts=class_counts)
 
 
 class TreeRequirement(Protocol):
@@ -209,11 +209,11 @@ class TreeAllOf:
 
     def check(self, leaves: Leaves) -> Verdict:
         """The first verdict that does not hold, with all leaves that fail any; else the last one."""
-        found = [part.check(leaves) for part in self.parts]
-        failing = np.unique(np.concatenate([one.failing for one in found]))
-        told = next((one for one in found if not one.holds), found[-1])
+        verdicts = [part.check(leaves) for part in self.parts]
+        failing = np.unique(np.concatenate([verdict.failing for verdict in verdicts]))
+        verdict = next((verdict for verdict in verdicts if not verdict.holds), verdicts[-1])
         return Verdict(
-            holds=not len(failing), reached=told.reached, limit=told.limit, sense=told.sense, failing=failing
+            holds=not len(failing), reached=verdict.reached, limit=verdict.limit, sense=verdict.sense, failing=failing
         )
 
     def passes(self, leaves: Leaves) -> NDArray[np.bool_]:

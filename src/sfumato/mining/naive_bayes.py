@@ -49,20 +49,20 @@ class CountedBayes(Brief):
         """From counts as ``bayes_counts`` makes them; those of several sources may be added up."""
         if not counts[0].sum():
             raise DataError("naive Bayes is learnt from records with a known class, at least one")
-        prior, *tables = (one + 1.0 for one in counts)
+        prior, *tables = (table + 1.0 for table in counts)
         return cls(
             attributes=attributes,
             prior=np.log(prior / prior.sum()),
-            tables=tuple(np.log(one / one.sum(axis=0)) for one in tables),
+            tables=tuple(np.log(table / table.sum(axis=0)) for table in tables),
         )
 
     def predicted(self, records: Records) -> Whole:
         """The most likely class of every record; a value that is not known tells nothing."""
-        found = np.repeat(self.prior[None, :], records.count, axis=0)
-        for one, column, table in zip(self.attributes, records.columns, self.tables, strict=True):
-            cells, width = bayes_cells(one, column)
-            found += np.where((cells < width)[:, None], table[np.minimum(cells, width - 1)], 0.0)
-        return np.asarray(found.argmax(axis=1))
+        scores = np.repeat(self.prior[None, :], records.count, axis=0)
+        for attribute, column, table in zip(self.attributes, records.columns, self.tables, strict=True):
+            cells, width = bayes_cells(attribute, column)
+            scores += np.where((cells < width)[:, None], table[np.minimum(cells, width - 1)], 0.0)
+        return np.asarray(scores.argmax(axis=1))
 
 
 def bayes_counts(records: Records) -> list[Whole]:
@@ -70,11 +70,11 @@ def bayes_counts(records: Records) -> list[Whole]:
     if (records.codes < 0).any():
         raise DataError("naive Bayes is learnt from records with a known class, at least one")
     classes = len(records.classes)
-    found = [np.bincount(records.codes, minlength=classes)]
-    for one, column in zip(records.attributes, records.columns, strict=True):
-        cells, width = bayes_cells(one, column)
-        found.append(np.bincount(cells * classes + records.codes, minlength=width * classes).reshape(-1, classes))
-    return found
+    counts = [np.bincount(records.codes, minlength=classes)]
+    for attribute, column in zip(records.attributes, records.columns, strict=True):
+        cells, width = bayes_cells(attribute, column)
+        counts.append(np.bincount(cells * classes + records.codes, minlength=width * classes).reshape(-1, classes))
+    return counts
 
 
 def bayes_cells(attribute: Attribute, column: NDArray[np.float64]) -> tuple[Whole, int]:
@@ -111,8 +111,8 @@ def conjunctive_rule(records: Records, *, conditions: int = 4) -> RuleDocument:
         if tree.nodes == 1:
             break
         side = int(np.argmax(tree.hit / np.maximum(tree.hit + tree.miss, 1)))
-        (found,) = rules_of(tree).conditions[int(np.searchsorted(tree.leaves, side))].items()
-        held[found[0]] = _narrowed(records.attributes[found[0]], held.get(found[0]), found[1])
+        (condition,) = rules_of(tree).conditions[int(np.searchsorted(tree.leaves, side))].items()
+        held[condition[0]] = _narrowed(records.attributes[condition[0]], held.get(condition[0]), condition[1])
         covered = covered[leaves_of(tree, records.take(covered)) == side]
     return _with_default(records, held)
 

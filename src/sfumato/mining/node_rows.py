@@ -161,16 +161,16 @@ class RecordRows:
         self.attributes, self.target, self.classes = records.attributes, records.target, records.classes
         self._kind = records.codes.astype(np.int64)
         self._codes, self.marks = [], []
-        for one, column in zip(records.attributes, records.columns, strict=True):
-            codes, values = _ranked(one.domain, column)
+        for attribute, column in zip(records.attributes, records.columns, strict=True):
+            codes, values = _ranked(attribute.domain, column)
             self._codes.append(codes)
             self.marks.append(values)
         self._node = np.zeros(records.count, np.int64)
         self._rows = np.arange(records.count)
         self._orders = {
             place: np.argsort(self._codes[place], kind="stable")
-            for place, one in enumerate(records.attributes)
-            if one.numeric
+            for place, attribute in enumerate(records.attributes)
+            if attribute.numeric
         }
 
     def total(self) -> Whole:
@@ -185,10 +185,10 @@ class RecordRows:
     def move(self, partings: Sequence[Parting]) -> None:
         """Send the records to the nodes that are open next."""
         place_of = np.full(len(self._node), -1, np.int64)
-        for one in partings:
-            rows = self._rows[np.isin(self._node[self._rows], one.nodes)]
-            slot = np.searchsorted(one.nodes, self._node[rows])
-            place_of[rows] = one.goes[slot, one.sides(slot, self._codes[one.place][rows])]
+        for parting in partings:
+            rows = self._rows[np.isin(self._node[self._rows], parting.nodes)]
+            slot = np.searchsorted(parting.nodes, self._node[rows])
+            place_of[rows] = parting.goes[slot, parting.sides(slot, self._codes[parting.place][rows])]
         self._node = place_of
         for place, rows in self._orders.items():
             self._orders[place] = self._followed(rows)
@@ -211,7 +211,7 @@ class CountedRows:
     ) -> None:
         """The columns of the source are the attributes, in order; the target is counted value by value."""
         self.attributes, self.target, self.classes = attributes, target, classes
-        self.marks = [np.arange(cells_of(one), dtype=np.int64) for one in attributes]
+        self.marks = [np.arange(cells_of(attribute), dtype=np.int64) for attribute in attributes]
         self._walk = source.root([(target, (code,)) for code in range(len(classes))])
         self._parts = np.zeros(1, np.int64)
         self._next = 1
@@ -232,22 +232,22 @@ class CountedRows:
 
     def move(self, partings: Sequence[Parting]) -> None:
         """Divide the partitions of split nodes; the first part of each keeps its number."""
-        opened = 1 + max((int(one.goes.max()) for one in partings), default=-1)
+        opened = 1 + max((int(parting.goes.max()) for parting in partings), default=-1)
         parts = np.full(opened, -1, np.int64)
-        for one in partings:
-            codes = np.arange(len(self.marks[one.place]), dtype=np.int64)
-            for slot, node in enumerate(one.nodes.tolist()):
-                self._divide(one, slot, int(self._parts[node]), one.sides(slot, codes), parts)
+        for parting in partings:
+            codes = np.arange(len(self.marks[parting.place]), dtype=np.int64)
+            for slot, node in enumerate(parting.nodes.tolist()):
+                self._divide(parting, slot, int(self._parts[node]), parting.sides(slot, codes), parts)
         self._parts, self._known = parts, {}
 
-    def _divide(self, one: Parting, slot: int, part: int, child_of: Whole, parts: Whole) -> None:
-        goes = one.goes[slot]
+    def _divide(self, parting: Parting, slot: int, part: int, child_of: Whole, parts: Whole) -> None:
+        goes = parting.goes[slot]
         held = np.flatnonzero(goes >= 0)
         division = Division(
-            column=one.place,
+            column=parting.place,
             parts=np.array([part]),
             child_of=child_of.astype(np.int32),
-            children=one.goes.shape[1],
+            children=parting.goes.shape[1],
         )
         places = np.concatenate([[part], self._next + np.arange(len(held) - 1)])
         self._next += len(held) - 1
@@ -284,11 +284,11 @@ def _ranked(domain: Categories | Numbers, column: NDArray[Any]) -> tuple[Whole, 
 def record_cuts(records: Records) -> WeightedCells:
     """Every attribute as a column, numbers by the cell of their grid; each class of the target is a figure."""
     columns = []
-    for one, column in zip(records.attributes, records.columns, strict=True):
-        size = cells_of(one)
-        codes = grid_cells(one.domain, column) if isinstance(one.domain, Numbers) else column
+    for attribute, column in zip(records.attributes, records.columns, strict=True):
+        size = cells_of(attribute)
+        codes = grid_cells(attribute.domain, column) if isinstance(attribute.domain, Numbers) else column
         if not bool(((codes >= 0) & (codes < size)).all()):
-            raise DataError(f"column {one.name!r}: some records have values outside the declared domain")
+            raise DataError(f"column {attribute.name!r}: some records have values outside the declared domain")
         columns.append(CodedColumn(codes=codes.astype(np.int32), size=size))
     if (records.codes < 0).any():
         raise DataError(f"column {records.target!r}: some records have no declared class")

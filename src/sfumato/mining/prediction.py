@@ -35,13 +35,13 @@ def records_for(tree: TreeDocument, rows: Any) -> Records:
         return read_like(rows, attributes=tree.attributes, target=tree.target, classes=tree.classes)
     if rows.attributes == tree.attributes:
         return rows
-    names = [one.name for one in rows.attributes]
+    names = [attribute.name for attribute in rows.attributes]
     known = dict(zip(names, zip(rows.attributes, rows.columns, strict=True), strict=True))
     columns = []
-    for one in tree.attributes:
-        if one.name not in known or known[one.name][0].domain != one.domain:
-            raise ParameterError(f"the records have no attribute {one.name!r} with the domain of the tree")
-        columns.append(known[one.name][1])
+    for attribute in tree.attributes:
+        if attribute.name not in known or known[attribute.name][0].domain != attribute.domain:
+            raise ParameterError(f"the records have no attribute {attribute.name!r} with the domain of the tree")
+        columns.append(known[attribute.name][1])
     return Records(
         attributes=tree.attributes, columns=tuple(columns), target=rows.target, classes=rows.classes, codes=rows.codes
     )
@@ -57,15 +57,15 @@ def leaves_of(tree: TreeDocument, rows: Any) -> Whole:
     records = records_for(tree, rows)
     edges = {place: _edges(tree, place) for place in np.unique(tree.split[tree.split >= 0]).tolist()}
     usual = _usual(tree)
-    found = np.zeros(records.count, np.int64)
+    nodes = np.zeros(records.count, np.int64)
     waiting = np.arange(records.count) if tree.split[0] >= 0 else np.zeros(0, np.int64)
     while len(waiting):
-        asked = tree.split[found[waiting]]
-        for place in np.unique(asked).tolist():
-            some = waiting[asked == place]
-            found[some] = _next(tree, edges[place], place, found[some], records.columns[place][some], usual)
-        waiting = waiting[tree.split[found[waiting]] >= 0]
-    return found
+        splits = tree.split[nodes[waiting]]
+        for place in np.unique(splits).tolist():
+            some = waiting[splits == place]
+            nodes[some] = _next(tree, edges[place], place, nodes[some], records.columns[place][some], usual)
+        waiting = waiting[tree.split[nodes[waiting]] >= 0]
+    return nodes
 
 
 def predicted(tree: TreeDocument, rows: Any) -> Whole:
@@ -84,7 +84,7 @@ def _edges(tree: TreeDocument, place: int) -> _Edges:
     asking = np.flatnonzero(tree.split == place)
     children = [child for node in asking.tolist() for child in tree.children[node]]
     pieces = [(piece[0] if numeric else piece, child) for child in children for piece in tree.labels[child]]
-    begin = np.array([one for one, _ in pieces])
+    begin = np.array([start for start, _ in pieces])
     leads = np.array([child for _, child in pieces], np.int64)
     starts, ranks = np.unique(begin, return_inverse=True)
     keys = tree.parent[leads] * (len(starts) + 1) + ranks + 1
@@ -114,11 +114,11 @@ def _next(tree: TreeDocument, edges: _Edges, place: int, nodes: Whole, values: N
 def _usual(tree: TreeDocument) -> Whole:
     """For each node the child with the most records."""
     held = subtree_records(tree)
-    found = np.full(tree.nodes, -1, np.int64)
+    usual_child = np.full(tree.nodes, -1, np.int64)
     for node, below in enumerate(tree.children):
         if below:
-            found[node] = max(below, key=lambda child: (held[child], -child))
-    return found
+            usual_child[node] = max(below, key=lambda child: (held[child], -child))
+    return usual_child
 
 
 def subtree_records(tree: TreeDocument) -> Whole:
@@ -132,14 +132,14 @@ def subtree_records(tree: TreeDocument) -> Whole:
 # How good a shared model is: accuracy, class match, path match and the classification metric (section 7.1).
 
 
-def share_right(said: NDArray[Any], records: Records) -> float:
+def share_right(predictions: NDArray[Any], records: Records) -> float:
     """Accuracy: the share of records whose class is told rightly."""
-    return _share(np.asarray(said) == records.codes)
+    return _share(np.asarray(predictions) == records.codes)
 
 
-def class_match(said: NDArray[Any], other: NDArray[Any]) -> float:
+def class_match(predictions: NDArray[Any], other: NDArray[Any]) -> float:
     """The share of records that two models classify alike."""
-    return _share(np.asarray(said) == np.asarray(other))
+    return _share(np.asarray(predictions) == np.asarray(other))
 
 
 def _share(right: NDArray[np.bool_]) -> float:
@@ -148,22 +148,22 @@ def _share(right: NDArray[np.bool_]) -> float:
     return float(right.mean())
 
 
-def path_match(one: TreeDocument, other: TreeDocument) -> float:
+def path_match(first_tree: TreeDocument, other: TreeDocument) -> float:
     """Paths that two trees share, as a share of the paths of either; a path is its label.
 
     Two empty trees share everything there is.
     """
-    mine, theirs = (_paths(tree) for tree in (one, other))
+    mine, theirs = (_paths(tree) for tree in (first_tree, other))
     return len(mine & theirs) / len(mine | theirs) if mine or theirs else 1.0
 
 
 def _paths(tree: TreeDocument) -> frozenset[Any]:
     """The labels of all paths; each edge's label is spelt out once."""
-    said: list[Any] = [None]
+    labels: list[Any] = [None]
     for node, above in enumerate(tree.parent.tolist()[1:], start=1):
         attribute = tree.attributes[int(tree.split[above])]
-        said.append((attribute.name, _said(attribute, tree.labels[node])))
-    return frozenset(frozenset(said[node] for node in path.values()) for path in last_asked(tree))
+        labels.append((attribute.name, _said(attribute, tree.labels[node])))
+    return frozenset(frozenset(labels[node] for node in path.values()) for path in last_asked(tree))
 
 
 def _said(attribute: Any, label: Any) -> Any:
@@ -177,8 +177,8 @@ def classification_metric(records: Records, suppressed: int = 0) -> float:
     Source: Iyengar 2002; document 004, section 7.3, where attributes that no path asks for are left out of pseudo-data.
     """
     parts, sizes = [], []
-    for one, column in zip(records.attributes, records.columns, strict=True):
-        codes = np.unique(column, return_inverse=True)[1] if one.numeric else column
+    for attribute, column in zip(records.attributes, records.columns, strict=True):
+        codes = np.unique(column, return_inverse=True)[1] if attribute.numeric else column
         parts.append(np.asarray(codes, np.int32))
         sizes.append(int(codes.max(initial=0)) + 1)
     ids, count = distinct(parts, sizes, records.count)

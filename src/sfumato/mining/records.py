@@ -44,11 +44,11 @@ class Records(Brief):
 
     def take(self, rows: Any) -> Records:
         """Some of the records."""
-        return replace(self, columns=tuple(one[rows] for one in self.columns), codes=self.codes[rows])
+        return replace(self, columns=tuple(column[rows] for column in self.columns), codes=self.codes[rows])
 
     def keep(self, names: Sequence[str]) -> Records:
         """Some of the attributes."""
-        kept = [n for n, one in enumerate(self.attributes) if one.name in names]
+        kept = [n for n, attribute in enumerate(self.attributes) if attribute.name in names]
         return replace(
             self,
             attributes=tuple(self.attributes[n] for n in kept),
@@ -57,8 +57,8 @@ class Records(Brief):
 
     def frame(self) -> pl.DataFrame:
         """The records as a frame of texts and numbers, the class last."""
-        shown = [_series(one, column) for one, column in zip(self.attributes, self.columns, strict=True)]
-        return pl.DataFrame([*shown, _texts(self.target, self.classes, self.codes)])
+        series = [_series(attribute, column) for attribute, column in zip(self.attributes, self.columns, strict=True)]
+        return pl.DataFrame([*series, _texts(self.target, self.classes, self.codes)])
 
     def matrix(self, *, one_hot: bool = True) -> NDArray[np.float64]:
         """The attributes as numbers for a learner: one column per value of a category, or its code.
@@ -66,15 +66,15 @@ class Records(Brief):
         A number with a declared grid is told as the mark of the grid at or below it.
         """
         parts = []
-        for one, column in zip(self.attributes, self.columns, strict=True):
-            if isinstance(one.domain, Numbers):
-                step = one.domain.grid
-                marks = column if step is None else one.domain.low + grid_cells(one.domain, column) * step
+        for attribute, column in zip(self.attributes, self.columns, strict=True):
+            if isinstance(attribute.domain, Numbers):
+                step = attribute.domain.grid
+                marks = column if step is None else attribute.domain.low + grid_cells(attribute.domain, column) * step
                 parts.append(np.asarray(marks, np.float64)[:, None])
             elif not one_hot:
                 parts.append(np.asarray(column, np.float64)[:, None])
             else:
-                parts.append((column[:, None] == np.arange(len(one.domain.values))).astype(np.float64))
+                parts.append((column[:, None] == np.arange(len(attribute.domain.values))).astype(np.float64))
         return np.concatenate(parts, axis=1) if parts else np.zeros((self.count, 0))
 
 
@@ -111,15 +111,15 @@ def read_records(
     """
     table = from_frame(frame, missing=missing)
     names = [name for name in table.names if name != target] if columns is None else list(columns)
-    said = dict(domains or {})
+    known_domains = dict(domains or {})
     if target in names or len(set(names)) < len(names):
         raise ParameterError(f"columns must be different and not the target {target!r}, not {listed(names)}")
-    strange = sorted(set(said) - {*names, target})
+    strange = sorted(set(known_domains) - {*names, target})
     if strange:
         raise ParameterError(f"domains must be of columns that are read, not {strange[0]!r}")
     _refuse_missing(table, [*names, target])
-    attributes = tuple(_attribute(table, name, said.get(name), (kinds or {}).get(name)) for name in names)
-    given = said.get(target)
+    attributes = tuple(_attribute(table, name, known_domains.get(name), (kinds or {}).get(name)) for name in names)
+    given = known_domains.get(target)
     if given is not None and not isinstance(given, Categories):
         raise ParameterError(f"the domain of the target {target!r} must be Categories")
     classes = table.column(target, "category").present if given is None else given.values
@@ -131,18 +131,20 @@ def read_like(
 ) -> Records:
     """The records of a frame over known domains; without ``strict`` the class may be absent and values unknown."""
     table = from_frame(frame)
-    found = tuple(_read(table, one, strict=strict) for one in attributes)
+    read_values = tuple(_read(table, attribute, strict=strict) for attribute in attributes)
     rows = table.rows
     codes = np.full(rows, -1, np.int32)
     if strict or target in table.names:
         codes = _coded(table, target, tuple(classes), strict=strict)
-    return Records(attributes=tuple(attributes), columns=found, target=target, classes=tuple(classes), codes=codes)
+    return Records(
+        attributes=tuple(attributes), columns=read_values, target=target, classes=tuple(classes), codes=codes
+    )
 
 
 def read_columns(frame: object, attributes: Sequence[Attribute]) -> tuple[NDArray[Any], ...]:
     """The columns of a frame over known domains; a value outside is refused."""
     table = from_frame(frame)
-    return tuple(_read(table, one, strict=True) for one in attributes)
+    return tuple(_read(table, attribute, strict=True) for attribute in attributes)
 
 
 def _refuse_missing(table: Table, names: Sequence[str]) -> None:
@@ -187,8 +189,8 @@ def _read(table: Table, attribute: Attribute, *, strict: bool) -> NDArray[Any]:
     numbers = (
         cells if cells.dtype.is_numeric() else cells.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     )
-    found = numbers.cast(pl.Float64).fill_null(np.nan).to_numpy().astype(np.float64)
-    return _within(attribute, found, strict=strict)
+    values = numbers.cast(pl.Float64).fill_null(np.nan).to_numpy().astype(np.float64)
+    return _within(attribute, values, strict=strict)
 
 
 def _within(attribute: Attribute, numbers: NDArray[np.float64], *, strict: bool) -> NDArray[np.float64]:
@@ -205,10 +207,10 @@ def _coded(table: Table, name: str, values: tuple[str, ...], *, strict: bool) ->
     column = table.column(name, "category")
     place = {value: code for code, value in enumerate(values)}
     moved = np.array([place.get(value, -1) for value in column.present] + [-1], np.int32)
-    found = moved[column.codes]
-    if strict and (found < 0).any():
+    codes = moved[column.codes]
+    if strict and (codes < 0).any():
         strange = sorted(set(column.present) - set(values))
         raise DataError(
-            f"column {name!r}: {int((found < 0).sum())} rows hold values outside the domain: {listed(strange)}"
+            f"column {name!r}: {int((codes < 0).sum())} rows hold values outside the domain: {listed(strange)}"
         )
-    return np.asarray(found, np.int32)
+    return np.asarray(codes, np.int32)

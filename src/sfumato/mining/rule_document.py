@@ -80,8 +80,8 @@ class RuleDocument(Brief):
         refuse_bad_counts(self.says, self.hit, self.miss, len(self.classes), names)
         if self.counts is not None:
             refuse_other_counts(self.says, self.hit, self.miss, self.counts, np.arange(len(self.says)))
-        for rule, one in enumerate(self.conditions):
-            for place, label in one.items():
+        for rule, conditions in enumerate(self.conditions):
+            for place, label in conditions.items():
                 refuse_bad_label(self.attributes[place], label, f"rule {rule}")
 
     @property
@@ -101,11 +101,13 @@ class RuleDocument(Brief):
 
     def texts(self) -> tuple[str, ...]:
         """Every rule as people read it."""
-        found = []
-        for one, says, hit, miss in zip(self.conditions, self.says, self.hit, self.miss, strict=True):
-            asked = " and ".join(label_text(self.attributes[place], label) for place, label in sorted(one.items()))
-            found.append(f"{asked or 'always'}: {self.target} = {self.classes[says]} ({hit} of {hit + miss})")
-        return tuple(found)
+        texts = []
+        for conditions, says, hit, miss in zip(self.conditions, self.says, self.hit, self.miss, strict=True):
+            condition_text = " and ".join(
+                label_text(self.attributes[place], label) for place, label in sorted(conditions.items())
+            )
+            texts.append(f"{condition_text or 'always'}: {self.target} = {self.classes[says]} ({hit} of {hit + miss})")
+        return tuple(texts)
 
 
 def last_asked(tree: TreeDocument) -> list[dict[int, int]]:
@@ -123,7 +125,7 @@ def rules_of(tree: TreeDocument) -> RuleDocument:
         attributes=tree.attributes,
         target=tree.target,
         classes=tree.classes,
-        conditions=tuple({place: tree.labels[node] for place, node in one.items()} for one in last_asked(tree)),
+        conditions=tuple({place: tree.labels[node] for place, node in path.items()} for path in last_asked(tree)),
         says=tree.says[some],
         hit=tree.hit[some],
         miss=tree.miss[some],
@@ -135,25 +137,25 @@ def overlapping(rules: RuleDocument) -> tuple[int, int] | None:
     """Two rules that one record can follow both, or None."""
     if rules.many * (rules.many - 1) // 2 > _MOST_PAIRS:
         raise DataError(f"{rules.many:,} rules are too many to compare each with each; publish a tree instead")
-    for one in range(rules.many):
-        for two in range(one):
-            mine, theirs = rules.conditions[one], rules.conditions[two]
+    for rule in range(rules.many):
+        for two in range(rule):
+            mine, theirs = rules.conditions[rule], rules.conditions[two]
             if all(meeting(mine[place], theirs[place]) for place in mine.keys() & theirs.keys()):
-                return two, one
+                return two, rule
     return None
 
 
 def rule_of(rules: RuleDocument, records: Records) -> Whole:
     """The first rule that holds for each record; -1 where none does."""
-    found = np.full(records.count, -1, np.int64)
-    names = [one.name for one in records.attributes]
-    columns = [records.columns[names.index(one.name)] for one in rules.attributes]
+    rule_numbers = np.full(records.count, -1, np.int64)
+    names = [attribute.name for attribute in records.attributes]
+    columns = [records.columns[names.index(attribute.name)] for attribute in rules.attributes]
     for rule, conditions in enumerate(rules.conditions):
-        left = np.flatnonzero(found < 0)
+        left = np.flatnonzero(rule_numbers < 0)
         for place, label in conditions.items():
             left = left[_holds(rules.attributes[place], label, columns[place][left])]
-        found[left] = rule
-    return found
+        rule_numbers[left] = rule
+    return rule_numbers
 
 
 def _holds(attribute: Attribute, label: Label, values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -168,9 +170,9 @@ def _holds(attribute: Attribute, label: Label, values: NDArray[Any]) -> NDArray[
 
 def write_rules(rules: RuleDocument) -> str:
     """The document of rules as a text."""
-    shown = []
+    entries = []
     for rule, conditions in enumerate(rules.conditions):
-        said: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "if": {
                 rules.attributes[place].name: label_json(rules.attributes[place], label)
                 for place, label in sorted(conditions.items())
@@ -178,15 +180,15 @@ def write_rules(rules: RuleDocument) -> str:
             "class": rules.classes[int(rules.says[rule])],
         }
         if rules.counts is None:
-            said |= {"hit": int(rules.hit[rule]), "miss": int(rules.miss[rule])}
+            entry |= {"hit": int(rules.hit[rule]), "miss": int(rules.miss[rule])}
         else:
-            said["counts"] = rules.counts[rule].tolist()
-        shown.append(said)
+            entry["counts"] = rules.counts[rule].tolist()
+        entries.append(entry)
     whole = {
         "document": KIND,
         "schema": SCHEMA,
         **head_json(rules.attributes, rules.target, rules.classes),
-        "rules": shown,
+        "rules": entries,
     }
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
 
@@ -198,18 +200,21 @@ def read_rules(text: str) -> RuleDocument:
     )
     attributes, (target, classes) = attributes_of(part["attributes"]), target_of(part["target"])
     refuse_bad_head(attributes, target, classes)
-    named = {one.name: place for place, one in enumerate(attributes)}
+    named = {attribute.name: place for place, attribute in enumerate(attributes)}
     values, places = places_of(attributes), {name: code for code, name in enumerate(classes)}
     conditions, figures = [], []
-    for rule, one in enumerate(many(part["rules"], "rules")):
+    for rule, entry in enumerate(many(part["rules"], "rules")):
         where = f"rule {rule}"
-        keyed(one, where, ("if", "class"), ("hit", "miss", "counts"))
-        asked = keyed(one["if"], f"{where}, if", (), tuple(named))
+        keyed(entry, where, ("if", "class"), ("hit", "miss", "counts"))
+        antecedent = keyed(entry["if"], f"{where}, if", (), tuple(named))
         conditions.append(
-            {named[n]: label_of(attributes[named[n]], values[named[n]], label, where) for n, label in asked.items()}
+            {
+                named[n]: label_of(attributes[named[n]], values[named[n]], label, where)
+                for n, label in antecedent.items()
+            }
         )
-        figures.append(figures_of(one, classes, places, where))
-    counted = [one[3] for one in figures if one[3] is not None]
+        figures.append(figures_of(entry, classes, places, where))
+    counted = [figure[3] for figure in figures if figure[3] is not None]
     if counted and len(counted) < len(figures):
         raise DataError("some rules have counts and some hit and miss; all must tell the same")
     return RuleDocument(
@@ -217,8 +222,8 @@ def read_rules(text: str) -> RuleDocument:
         target=target,
         classes=classes,
         conditions=tuple(conditions),
-        says=np.array([one[0] for one in figures], np.int64),
-        hit=np.array([one[1] for one in figures], np.int64),
-        miss=np.array([one[2] for one in figures], np.int64),
+        says=np.array([figure[0] for figure in figures], np.int64),
+        hit=np.array([figure[1] for figure in figures], np.int64),
+        miss=np.array([figure[2] for figure in figures], np.int64),
         counts=np.array(counted, np.int64) if counted else None,
     )

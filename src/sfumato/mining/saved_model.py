@@ -82,9 +82,9 @@ class LearntModel(Brief):
 def _filled(records: Records) -> Records:
     """A number that is not known is read as the middle of its range."""
     columns = []
-    for one, column in zip(records.attributes, records.columns, strict=True):
-        low, high = (one.domain.low, one.domain.high) if one.numeric else (0, 0)  # type: ignore[union-attr]
-        columns.append(np.where(np.isnan(column), (low + high) / 2, column) if one.numeric else column)
+    for attribute, column in zip(records.attributes, records.columns, strict=True):
+        low, high = (attribute.domain.low, attribute.domain.high) if attribute.numeric else (0, 0)  # type: ignore[union-attr]
+        columns.append(np.where(np.isnan(column), (low + high) / 2, column) if attribute.numeric else column)
     return Records(
         attributes=records.attributes,
         columns=tuple(columns),
@@ -96,10 +96,10 @@ def _filled(records: Records) -> Records:
 
 def classifier_of(learner: str, options: Mapping[str, Any] | None = None) -> Any:
     """A classifier by a short name or by its place in scikit-learn; our own for ``tree``."""
-    said = dict(options or {})
+    settings = dict(options or {})
     if learner == TREE:
         try:
-            return TreeLearner(**said)
+            return TreeLearner(**settings)
         except TypeError as fault:
             raise ParameterError(f"learner {learner}: {fault}") from None
     place = KNOWN.get(learner, learner)
@@ -111,23 +111,27 @@ def classifier_of(learner: str, options: Mapping[str, Any] | None = None) -> Any
         )
     require("sklearn", f"the learner {learner}")
     try:
-        made = getattr(import_module(module), name)(**said)
+        classifier = getattr(import_module(module), name)(**settings)
     except (ImportError, AttributeError, TypeError) as fault:
         raise ParameterError(f"learner {learner!r}: {fault}") from None
     from sklearn.base import is_classifier
 
-    if not is_classifier(made):
+    if not is_classifier(classifier):
         raise ParameterError(f"learner {learner!r} is no classifier")
-    return made
+    return classifier
 
 
 def learnt_model(
     records: Records, learner: str, options: Mapping[str, Any], provenance: Mapping[str, Any]
 ) -> LearntModel:
     """A classifier fitted on records."""
-    made = classifier_of(learner, options)
+    classifier = classifier_of(learner, options)
     try:
-        model = made(records) if isinstance(made, TreeLearner) else made.fit(records.matrix(), records.codes)
+        model = (
+            classifier(records)
+            if isinstance(classifier, TreeLearner)
+            else classifier.fit(records.matrix(), records.codes)
+        )
     except ValueError as fault:
         raise DataError(f"learner {learner!r}: {fault}") from None
     return LearntModel(
@@ -140,18 +144,18 @@ def learnt_model(
     )
 
 
-def chosen_format(learner: str, asked: str | None) -> Format:
+def chosen_format(learner: str, format_name: str | None) -> Format:
     """How a model is kept: as asked, or the first way that runs no code when it is read; never a pickle unasked."""
     ways: Sequence[Format] = ("json",) if learner == TREE else ("skops", "onnx", "pickle")
     needs = {"skops": "skops", "onnx": "skl2onnx"}
-    if asked is not None and asked not in ways:
-        raise ParameterError(f"format must be one of {', '.join(ways)} for the learner {learner}, not {asked!r}")
-    for way in ways if asked is None else (asked,):
-        if way == "pickle" and asked is None:
+    if format_name is not None and format_name not in ways:
+        raise ParameterError(f"format must be one of {', '.join(ways)} for the learner {learner}, not {format_name!r}")
+    for way in ways if format_name is None else (format_name,):
+        if way == "pickle" and format_name is None:
             break
         if way not in needs or find_spec(needs[way]) is not None:
             return way  # type: ignore[return-value]
-        if asked is not None:
+        if format_name is not None:
             raise MissingExtra(f"format {way} needs {needs[way]}, which is not installed; pip install {needs[way]}")
     raise MissingExtra(
         f"a model of {learner} is kept without code by skops or as ONNX; install one (pip install skops, or skl2onnx), "
@@ -163,7 +167,7 @@ def write_model(folder: Path, model: LearntModel, how: Format) -> None:
     """Write a model and its provenance into an empty folder."""
     data = _dumps(how)(model)
     (folder / FILES[how]).write_bytes(data)
-    told = {
+    provenance = {
         **model.provenance,
         "learner": model.learner,
         "format": how,
@@ -171,24 +175,27 @@ def write_model(folder: Path, model: LearntModel, how: Format) -> None:
         "sha256": sha256(data).hexdigest(),
         **head_json(model.attributes, model.target, model.classes),
     }
-    (folder / PROVENANCE).write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    (folder / PROVENANCE).write_text(json.dumps(provenance, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _dumps(how: Format) -> Callable[[LearntModel], bytes]:
     if how == "json":
-        return lambda one: write_tree(one.model).encode()
+        return lambda model: write_tree(model.model).encode()
     if how == "pickle":
-        return lambda one: pickle.dumps(one.model)
+        return lambda model: pickle.dumps(model.model)
     if how == "skops":
-        return lambda one: bytes(import_module("skops.io").dumps(one.model))
+        return lambda model: bytes(import_module("skops.io").dumps(model.model))
     return _onnx
 
 
 def _onnx(model: LearntModel) -> bytes:
     convert, kinds = import_module("skl2onnx"), import_module("skl2onnx.common.data_types")
-    width = sum(len(one.domain.values) if isinstance(one.domain, Categories) else 1 for one in model.attributes)
-    made = convert.convert_sklearn(model.model, initial_types=[("rows", kinds.FloatTensorType([None, width]))])
-    return bytes(made.SerializeToString())
+    width = sum(
+        len(attribute.domain.values) if isinstance(attribute.domain, Categories) else 1
+        for attribute in model.attributes
+    )
+    onnx_model = convert.convert_sklearn(model.model, initial_types=[("rows", kinds.FloatTensorType([None, width]))])
+    return bytes(onnx_model.SerializeToString())
 
 
 class _Session:
@@ -210,15 +217,15 @@ def read_model_folder(folder: Path, *, allow_pickle: bool = False, trusted: Sequ
     ``trusted`` are more types that skops may load, such as the trees of a forest, from whoever is trusted.
     """
     try:
-        told = read_json(read_text(folder / PROVENANCE))
-        how, name = told["format"], told["file"]
-        attributes, (target, classes) = attributes_of(told["attributes"]), target_of(told["target"])
+        provenance = read_json(read_text(folder / PROVENANCE))
+        how, name = provenance["format"], provenance["file"]
+        attributes, (target, classes) = attributes_of(provenance["attributes"]), target_of(provenance["target"])
         if FILES.get(how) != name:
             raise BundleError(f"{folder}: {name!r} is no model of format {how!r}")
         data = (folder / name).read_bytes()
     except (OSError, ValueError, LookupError, TypeError) as fault:
         raise BundleError(f"{folder} holds no model of `sfumato tree learn`: {fault}") from None
-    if sha256(data).hexdigest() != told["sha256"]:
+    if sha256(data).hexdigest() != provenance["sha256"]:
         raise BundleError(f"{folder / name} was changed after it was written")
     if how == "pickle" and not allow_pickle:
         raise BundleError(
@@ -229,9 +236,9 @@ def read_model_folder(folder: Path, *, allow_pickle: bool = False, trusted: Sequ
         attributes=attributes,
         target=target,
         classes=classes,
-        learner=str(told["learner"]),
+        learner=str(provenance["learner"]),
         model=_loads(how, data, folder, trusted),
-        provenance=told,
+        provenance=provenance,
     )
 
 

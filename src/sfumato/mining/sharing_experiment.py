@@ -42,8 +42,8 @@ class Trials:
     def __post_init__(self) -> None:
         at_least("folds", self.folds, 2)
         at_least("passes", self.passes, 1)
-        for one in self.sources:
-            at_least("sources", one, 1)
+        for count in self.sources:
+            at_least("sources", count, 1)
 
     def runs(self, records: Records) -> Iterator[tuple[int, Records, Records]]:
         """For every run its seed, the records that are learnt from, and those that are tested."""
@@ -112,12 +112,12 @@ def sharing_study(
     for done, (seed, train, test) in enumerate(runs, 1):
         bases = {learner: _model(learner, train) for learner in learners}
         for many in trials.sources:
-            trees = [TreeLearner()(one) for one in dealt(train, many, seed)]
+            trees = [TreeLearner()(part) for part in dealt(train, many, seed)]
             for method, learner, model in _models(trees, bases, learners, seed):
                 point = sums.setdefault((many, method, learner), _Sums())
                 point.values.append(_measured(model, bases[learner], test))
         watch.advance("sharing", done, len(runs))
-    return tuple(_point(data, key, one) for key, one in sums.items())
+    return tuple(_point(data, key, totals) for key, totals in sums.items())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,14 +156,14 @@ def _models(
 
 
 def _measured(model: _Model, base: _Model, test: Records) -> tuple[float, float, float | None]:
-    said, other = model.says(test), base.says(test)
+    predictions, other = model.says(test), base.says(test)
     paths = None if model.tree is None or base.tree is None else path_match(model.tree, base.tree)
-    return share_right(said, test), class_match(said, other), paths
+    return share_right(predictions, test), class_match(predictions, other), paths
 
 
 def _point(data: str, key: tuple[int, Sharing, Learner], sums: _Sums) -> SharingPoint:
     right, match, paths = zip(*sums.values, strict=True)
-    known = [one for one in paths if one is not None]
+    known = [share for share in paths if share is not None]
     return SharingPoint(
         data=data,
         sources=key[0],

@@ -31,13 +31,13 @@ class Feature:
 
 def features_of(attributes: Sequence[Attribute], *, one_hot: bool = True) -> tuple[Feature, ...]:
     """The features of ``Records.matrix``."""
-    found = []
-    for place, one in enumerate(attributes):
-        if isinstance(one.domain, Categories) and one_hot:
-            found += [Feature(attribute=place, value=code) for code in range(len(one.domain.values))]
+    features = []
+    for place, attribute in enumerate(attributes):
+        if isinstance(attribute.domain, Categories) and one_hot:
+            features += [Feature(attribute=place, value=code) for code in range(len(attribute.domain.values))]
         else:
-            found.append(Feature(attribute=place))
-    return tuple(found)
+            features.append(Feature(attribute=place))
+    return tuple(features)
 
 
 def tree_from_sklearn(estimator: Any, records: Records, *, one_hot: bool = True) -> TreeDocument:
@@ -61,9 +61,9 @@ def tree_from_sklearn(estimator: Any, records: Records, *, one_hot: bool = True)
         raise DataError("a tree is counted by records with a known class")
     matrix = records.matrix(one_hot=one_hot)
     reached = np.asarray(estimator.decision_path(matrix).tocsc().astype(np.int64).T @ _marked(records))
-    found = _document(tree, features, records, reached)
-    _refuse_other_ways(found, records)
-    return found
+    document = _document(tree, features, records, reached)
+    _refuse_other_ways(document, records)
+    return document
 
 
 def _refuse_other_ways(tree: TreeDocument, records: Records) -> None:
@@ -83,7 +83,7 @@ def forest_from_sklearn(forest: Any, records: Records, *, one_hot: bool = True) 
     members = getattr(forest, "estimators_", None)
     if members is None:
         raise ParameterError("forest must be a fitted ensemble of trees")
-    return tuple(tree_from_sklearn(one, records, one_hot=one_hot) for one in np.ravel(members))
+    return tuple(tree_from_sklearn(member, records, one_hot=one_hot) for member in np.ravel(members))
 
 
 def _marked(records: Records) -> Any:
@@ -92,7 +92,7 @@ def _marked(records: Records) -> Any:
 
 
 def _document(tree: Any, features: Sequence[Feature], records: Records, reached: Any) -> TreeDocument:
-    grown = GrownTree(reached[0], [one.whole for one in records.attributes])
+    grown = GrownTree(reached[0], [attribute.whole for attribute in records.attributes])
     waiting = [(0, 0)]
     while waiting:
         theirs, mine = waiting.pop()

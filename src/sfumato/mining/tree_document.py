@@ -29,7 +29,7 @@ MOST_COUNT = 2**53
 
 def refuse_bad_head(attributes: Sequence[Attribute], target: str, classes: Sequence[str]) -> None:
     """Refuse columns or classes that repeat or are too many."""
-    names = [one.name for one in attributes]
+    names = [attribute.name for attribute in attributes]
     if len(names) > MOST_COLUMNS:
         raise DataError(f"the document has {len(names):,} attributes; at most {MOST_COLUMNS:,} are read")
     twice = sorted({name for name in names if names.count(name) > 1} | ({target} & set(names)))
@@ -57,7 +57,7 @@ def _refuse_sizes(tree: TreeDocument) -> None:
         raise DataError(f"the tree has {many:,} nodes; at most {MOST_TREE_NODES:,} are read")
     if many * len(tree.classes) > MOST_CELLS:
         raise DataError(f"{many:,} nodes of {len(tree.classes):,} classes are more than {MOST_CELLS:,} counts")
-    lengths = {len(one) for one in (tree.split, tree.labels, tree.says, tree.hit, tree.miss)}
+    lengths = {len(array) for array in (tree.split, tree.labels, tree.says, tree.hit, tree.miss)}
     if lengths != {many} or (tree.counts is not None and tree.counts.shape != (many, len(tree.classes))):
         raise DataError("a tree has one split, label, class, hit and miss for every node, and counts for every class")
 
@@ -126,7 +126,7 @@ def refuse_bad_label(attribute: Attribute, label: Label, where: str) -> None:
         (low, high) = whole[0]  # type: ignore[misc]
         spans = [span for span in label if isinstance(span, tuple)]
         inside = len(spans) == len(label) and all(low <= start < end <= high for start, end in spans)
-        if not inside or any(one[1] >= two[0] for one, two in pairwise(spans)):
+        if not inside or any(span[1] >= two[0] for span, two in pairwise(spans)):
             raise DataError(
                 f"{where}: {attribute.name!r} needs intervals between {low:g} and {high:g}, ascending and apart"
             )
@@ -169,7 +169,7 @@ def _held(tree: TreeDocument, parent: list[int], node: int, place: int) -> Label
 def _refuse_no_partition(attribute: Attribute, labels: list[Label], held: Label, node: int) -> None:
     parts = sorted(part for label in labels for part in label)
     if attribute.numeric:
-        overlap = any(one[1] > two[0] for one, two in pairwise(parts))  # type: ignore[index]
+        overlap = any(part[1] > two[0] for part, two in pairwise(parts))  # type: ignore[index]
     else:
         overlap = len(set(parts)) < len(parts)
     if overlap:
@@ -238,19 +238,19 @@ class TreeDocument(Brief):
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The nodes below each node, in order."""
-        found: list[list[int]] = [[] for _ in range(self.nodes)]
+        children: list[list[int]] = [[] for _ in range(self.nodes)]
         for node, above in enumerate(self.parent.tolist()):
             if above >= 0:
-                found[above].append(node)
-        return tuple(tuple(some) for some in found)
+                children[above].append(node)
+        return tuple(tuple(some) for some in children)
 
     @cached_property
     def depth(self) -> Whole:
         """How many edges lead to each node."""
-        found: list[int] = []
+        depths: list[int] = []
         for above in self.parent.tolist():
-            found.append(found[above] + 1 if above >= 0 else 0)
-        return np.array(found, np.int64)
+            depths.append(depths[above] + 1 if above >= 0 else 0)
+        return np.array(depths, np.int64)
 
     @property
     def records(self) -> int:

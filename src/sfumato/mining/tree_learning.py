@@ -98,7 +98,7 @@ def value_gains(level: Level, node: Whole, value: Whole, kind: Whole, width: int
         other = sizes - part
         good = (part >= level.least) & (other >= level.least)
         if level.passing is not None:
-            held = [level.passing(one.reshape(-1, classes)).reshape(part.shape) for one in (table, rest)]
+            held = [level.passing(side.reshape(-1, classes)).reshape(part.shape) for side in (table, rest)]
             good &= held[0] & held[1]
         inside = level.bits[part] + level.bits[other] - level.bits[table].sum(axis=2) - level.bits[rest].sum(axis=2)
         gained = np.where(good, (information - inside) / np.maximum(sizes, 1), -np.inf)
@@ -172,7 +172,7 @@ def number_gains(level: Level, node: Whole, rank: Whole, kind: Whole, *, penalty
 def _threshold_gains(level: Level, node: Whole, kind: Whole, places: Whole, left_size: Whole) -> Reals:
     """Minus the information inside both parts, for each threshold; minus infinity where a part is not allowed."""
     classes = level.counts.shape[1]
-    found = np.empty(len(places))
+    gains = np.empty(len(places))
     before = np.cumsum(level.counts, axis=0) - level.counts
     running = np.zeros(classes, np.int64)
     step, done = max(_BLOCK // (2 * classes), 1), 0
@@ -188,12 +188,12 @@ def _threshold_gains(level: Level, node: Whole, kind: Whole, places: Whole, left
         right, mine = whole - left, left_size[done:upto]
         inside = level.bits[mine] + level.bits[whole.sum(axis=1) - mine]
         inside -= level.bits[left].sum(axis=1) + level.bits[right].sum(axis=1)
-        found[done:upto] = -inside
+        gains[done:upto] = -inside
         if level.passing is not None and len(here):
-            found[done:upto][~(level.passing(left) & level.passing(right))] = -np.inf
+            gains[done:upto][~(level.passing(left) & level.passing(right))] = -np.inf
         running += sums[-1]
         done = upto
-    return found
+    return gains
 
 
 # Pessimistic pruning: a part of a tree stays where it is expected to make fewer errors than a leaf in its place.
@@ -323,9 +323,9 @@ class _Growing:
         if not counts.sum():
             raise DataError("a tree is learnt from records with a known class, at least one")
         self.bits = _bits(int(counts.sum()))
-        self.numeric = [one.numeric for one in rows.attributes]
-        self.binary = [how.categories == "one" or one for one in self.numeric]
-        self.grown = GrownTree(counts, [one.whole for one in rows.attributes])
+        self.numeric = [attribute.numeric for attribute in rows.attributes]
+        self.binary = [how.categories == "one" or is_numeric for is_numeric in self.numeric]
+        self.grown = GrownTree(counts, [attribute.whole for attribute in rows.attributes])
 
     def passing(self, counts: Whole) -> NDArray[np.bool_]:
         """Which counts meet what every node must."""
@@ -342,11 +342,11 @@ class _Growing:
             return False
         passing: Passing | None = None if self.how.within is None else self.passing
         level = Level(counts=counts, bits=self.bits, least=self.how.min_leaf, passing=passing)
-        found = [self._gains(level, place) for place in range(len(self.numeric))]
-        if not found:
+        gains = [self._gains(level, place) for place in range(len(self.numeric))]
+        if not gains:
             return False
-        chosen = self._chosen(level, found)
-        self._split(chosen, found)
+        chosen = self._chosen(level, gains)
+        self._split(chosen, gains)
         return bool((chosen >= 0).any())
 
     def _gains(self, level: Level, place: int) -> Gains:
@@ -356,20 +356,20 @@ class _Growing:
         width = len(self.rows.marks[place])
         if self.binary[place]:
             return value_gains(level, node, code, kind, width)
-        found = category_gains(level, node, code, kind, width)
+        gains = category_gains(level, node, code, kind, width)
         used = np.array([place in self.grown.used[node] for node in self.grown.open], np.bool_)
-        found.gain[used] = -np.inf
-        return found
+        gains.gain[used] = -np.inf
+        return gains
 
-    def _chosen(self, level: Level, found: list[Gains]) -> Whole:
+    def _chosen(self, level: Level, gains: list[Gains]) -> Whole:
         """The attribute of each node, or -1."""
-        gain = np.array([one.gain for one in found])
-        worth = np.array([one.gain for one in found])
+        gain = np.array([column_gains.gain for column_gains in gains])
+        worth = np.array([column_gains.gain for column_gains in gains])
         good = gain > _NOTHING
         if self.how.criterion == "gain-ratio":
             average = np.where(good, gain, 0).sum(axis=0) / np.maximum(good.sum(axis=0), 1)
             good &= gain >= average - _NOTHING
-            parted = np.array([one.parted for one in found])
+            parted = np.array([column_gains.parted for column_gains in gains])
             good &= parted > _NOTHING
             worth = np.divide(gain, parted, out=np.full(gain.shape, -np.inf), where=good)
         good &= (level.counts.max(axis=1) < level.sizes) & (level.sizes >= 2 * self.how.min_leaf)
@@ -377,11 +377,11 @@ class _Growing:
         best = worth.argmax(axis=0)
         return np.where(good.any(axis=0), best, -1)
 
-    def _split(self, chosen: Whole, found: list[Gains]) -> None:
+    def _split(self, chosen: Whole, gains: list[Gains]) -> None:
         """Make the children, and send the records to them."""
         opened: list[int] = []
         places = sorted(set(chosen[chosen >= 0].tolist()))
-        partings = [self._part(place, np.flatnonzero(chosen == place), found[place], opened) for place in places]
+        partings = [self._part(place, np.flatnonzero(chosen == place), gains[place], opened) for place in places]
         self.grown.open = opened
         self.rows.move(partings)
 
@@ -417,8 +417,8 @@ class _Growing:
             absent = set(held) - set(sides)
             return [tuple(sorted({side, *(absent if side == largest else ())})) for side in sides]
         if not self.numeric[place]:
-            one = int(gains.cut[node])
-            return [tuple(code for code in held if isinstance(code, int) and code != one), (one,)]
+            cut_code = int(gains.cut[node])
+            return [tuple(code for code in held if isinstance(code, int) and code != cut_code), (cut_code,)]
         lower, upper = (float(self.rows.marks[place][rank]) for rank in (gains.cut[node], gains.above[node]))
         cut = _threshold(self.rows.attributes[place].domain, lower, upper)
         (low, high) = held[0]  # type: ignore[misc]
@@ -427,9 +427,9 @@ class _Growing:
 
 
 def _bits(rows: int) -> NDArray[np.float64]:
-    found = np.arange(rows + 1, dtype=np.float64)
-    found[1:] *= np.log2(found[1:])
-    return found
+    bits = np.arange(rows + 1, dtype=np.float64)
+    bits[1:] *= np.log2(bits[1:])
+    return bits
 
 
 def _threshold(domain: Categories | Numbers, low: float, high: float) -> float:

@@ -34,9 +34,9 @@ class Told:
     """Nodes x classes."""
 
 
-def estimated_counts(told: Told, classes: int) -> list[Fraction]:
+def estimated_counts(nodes: Told, classes: int) -> list[Fraction]:
     """The records of every class in the union of some nodes, where misses are spread evenly (equation 2)."""
-    return [Fraction(int(one), max(classes - 1, 1)) for one in _scaled(told.says, told.hit, told.miss, classes)]
+    return [Fraction(int(count), max(classes - 1, 1)) for count in _scaled(nodes.says, nodes.hit, nodes.miss, classes)]
 
 
 def _scaled(says: Whole, hit: Whole, miss: Whole, classes: int) -> Whole:
@@ -49,23 +49,23 @@ def _scaled(says: Whole, hit: Whole, miss: Whole, classes: int) -> Whole:
     return np.asarray(hits * others + (int(miss.sum()) - misses))
 
 
-def united(told: Told, classes: int) -> tuple[int, int, int]:
+def united(nodes: Told, classes: int) -> tuple[int, int, int]:
     """The class, hit and miss of the union of some nodes (equations 2 and 3); of equal classes the first.
 
     >>> node = Told(says=np.array([0, 1]), hit=np.array([3, 5]), miss=np.array([0, 4]))
     >>> united(node, 5)
     (1, 5, 7)
     """
-    scaled = _scaled(told.says, told.hit, told.miss, classes)
+    scaled = _scaled(nodes.says, nodes.hit, nodes.miss, classes)
     says = int(scaled.argmax())
     hit = -(-int(scaled[says]) // max(classes - 1, 1))
-    return says, hit, int(told.hit.sum() + told.miss.sum()) - hit
+    return says, hit, int(nodes.hit.sum() + nodes.miss.sum()) - hit
 
 
-def pairs(one: tuple[int, int, int], others: Told, classes: int) -> Told:
+def pairs(node: tuple[int, int, int], others: Told, classes: int) -> Told:
     """One node merged with each of some others, by equations 2 and 3."""
     n, m = len(others.says), max(classes - 1, 1)
-    says, hit, miss = one
+    says, hit, miss = node
     rows = np.arange(n)
     scaled = np.full((n, classes), miss, np.int64) + others.miss[:, None]
     scaled[:, says] += hit * m - miss
@@ -89,8 +89,8 @@ def propagated(tree: TreeDocument) -> Told:
             hit[node] = counts[node].max()
             miss[node] = counts[node].sum() - hit[node]
         else:
-            told = Told(says=says[below], hit=hit[below], miss=miss[below])
-            says[node], hit[node], miss[node] = united(told, len(tree.classes))
+            children = Told(says=says[below], hit=hit[below], miss=miss[below])
+            says[node], hit[node], miss[node] = united(children, len(tree.classes))
     return Told(says=says, hit=hit, miss=miss, counts=counts)
 
 
@@ -167,8 +167,8 @@ class _Pruning:
 
     def __init__(self, tree: TreeDocument, requirement: TreeRequirement) -> None:
         self.tree, self.requirement = tree, requirement
-        told = propagated(tree)
-        self.says, self.hit, self.miss, self.counts = told.says, told.hit, told.miss, told.counts
+        figures = propagated(tree)
+        self.says, self.hit, self.miss, self.counts = figures.says, figures.hit, figures.miss, figures.counts
         self.kids = [list(below) for below in tree.children]
         self.labels: list[Label] = list(tree.labels)
         self.passing = np.ones(tree.nodes, np.bool_)
@@ -201,28 +201,28 @@ class _Pruning:
     def _merge(self, node: int, worst: int) -> None:
         kids = self.kids[node]
         others = np.array([kid for kid in kids if kid != worst])
-        made = self._made(worst, others)
-        good = self.requirement.passes(Leaves(hit=made.hit, miss=made.miss, counts=made.counts))
+        unions = self._made(worst, others)
+        good = self.requirement.passes(Leaves(hit=unions.hit, miss=unions.miss, counts=unions.counts))
         sizes = self.hit[others] + self.miss[others]
         place = int(np.lexsort((np.arange(len(others)), sizes, self.passing[others], ~good))[0])
         other = int(others[place])
         before = (self._figures(worst), self._figures(other))
-        after = (int(made.says[place]), int(made.hit[place]), int(made.miss[place]))
+        after = (int(unions.says[place]), int(unions.hit[place]), int(unions.miss[place]))
         attribute = self.tree.attributes[int(self.tree.split[node])]
         rule: Literal[1, 2, 3] = 1 if good[place] else 3 if self.passing[other] else 2
         pruned = int(self.below[worst] + self.below[other])
-        shown = (label_text(attribute, self.labels[worst]), label_text(attribute, self.labels[other]))
+        label_texts = (label_text(attribute, self.labels[worst]), label_text(attribute, self.labels[other]))
         kids.remove(other)
         self.kids[worst] = []
         self.labels[worst] = union([self.labels[worst], self.labels[other]])
         self._set(worst, after)
-        if self.counts is not None and made.counts is not None:
-            self.counts[worst] = made.counts[place]
+        if self.counts is not None and unions.counts is not None:
+            self.counts[worst] = unions.counts[place]
         self.passing[worst], self.below[worst] = good[place], pruned
         self.merges.append(
             Merge(
                 parent=node,
-                parts=shown,
+                parts=label_texts,
                 before=before,
                 after=after,
                 rule=rule,
@@ -235,8 +235,8 @@ class _Pruning:
     def _made(self, worst: int, others: Whole) -> Told:
         """The failed child merged with each sibling."""
         if self.counts is None:
-            told = Told(says=self.says[others], hit=self.hit[others], miss=self.miss[others])
-            return pairs(self._figures(worst), told, len(self.tree.classes))
+            siblings = Told(says=self.says[others], hit=self.hit[others], miss=self.miss[others])
+            return pairs(self._figures(worst), siblings, len(self.tree.classes))
         counts = self.counts[others] + self.counts[worst]
         hit = counts.max(axis=1)
         return Told(says=counts.argmax(axis=1), hit=hit, miss=counts.sum(axis=1) - hit, counts=counts)

@@ -40,21 +40,21 @@ Reached = tuple[NDArray[np.int64], int]
 """The leaf of every record in a tree that may ask for other attributes, and how many nodes that tree has."""
 
 
-def meeting_leaves(trees: Sequence[TreeDocument], records: Records, beside: Sequence[Reached] = ()) -> Leaves:
+def meeting_leaves(trees: Sequence[TreeDocument], records: Records, others: Sequence[Reached] = ()) -> Leaves:
     """The groups of records that reach the same leaf in every tree, with their exact counts."""
     if not trees:
         raise ParameterError("trees must be at least one")
-    shown = [tree for tree in trees if not tree.empty]
-    reached = [leaves_of(tree, records).astype(np.int32) for tree in shown]
-    reached += [leaves.astype(np.int32) for leaves, _ in beside]
-    ids, count = distinct(reached, [*(tree.nodes for tree in shown), *(many for _, many in beside)], records.count)
+    nonempty = [tree for tree in trees if not tree.empty]
+    reached = [leaves_of(tree, records).astype(np.int32) for tree in nonempty]
+    reached += [leaves.astype(np.int32) for leaves, _ in others]
+    ids, count = distinct(reached, [*(tree.nodes for tree in nonempty), *(many for _, many in others)], records.count)
     classes = len(records.classes)
     counts = np.bincount(ids * classes + records.codes, minlength=count * classes).reshape(-1, classes)
     return Leaves.of_counts(counts)
 
 
 def judged_together(
-    trees: Sequence[TreeDocument], records: Records, requirement: TreeRequirement, beside: Sequence[Reached] = ()
+    trees: Sequence[TreeDocument], records: Records, requirement: TreeRequirement, others: Sequence[Reached] = ()
 ) -> Verdict:
     """Whether the trees, published together, still meet a requirement.
 
@@ -62,7 +62,7 @@ def judged_together(
     Needs: the records that the trees were learnt from; only whoever has them can know.
     Does not protect against: what counts of several trees tell when they are subtracted, and other publications.
     """
-    return requirement.check(meeting_leaves(trees, records, beside))
+    return requirement.check(meeting_leaves(trees, records, others))
 
 
 def kept_together(
@@ -97,7 +97,7 @@ class Forest(Brief):
     @property
     def trees(self) -> tuple[TreeDocument, ...]:
         """The trees alone."""
-        return tuple(one.tree for one in self.found)
+        return tuple(member.tree for member in self.found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,15 +174,15 @@ def _forest(
     A tree that breaks the requirement together with those before it is made shallower, or left out.
     """
     dice, kept, empty, broken = chance.generator(), list[Pruned](), 0, 0
-    names = [one.name for one in records.attributes]
+    names = [attribute.name for attribute in records.attributes]
     for number in range(how.trees):
         half = names if not number else dice.permutation(names)[: (len(names) + 1) // 2].tolist()
-        found = how.one(records.keep(half), requirement)
-        if found.tree.empty:
+        candidate = how.one(records.keep(half), requirement)
+        if candidate.tree.empty:
             empty += 1
             continue
-        meets = partial(_meets, [one.tree for one in kept], records, requirement, earlier)
-        fitting = next(_fitting(how, found, records, half, requirement, meets), None)
+        meets = partial(_meets, [member.tree for member in kept], records, requirement, earlier)
+        fitting = next(_fitting(how, candidate, records, half, requirement, meets), None)
         if fitting is None:
             broken += 1
         else:
@@ -195,22 +195,22 @@ def _forest(
 
 def _fitting(
     how: PrunedTrees,
-    found: Pruned,
+    candidate: Pruned,
     records: Records,
     names: Sequence[str],
     requirement: TreeRequirement,
     meets: Callable[[TreeDocument], bool],
 ) -> Iterator[Pruned]:
     """The tree, or shallower ones in its place, that meet the requirement together with others."""
-    if found.tree.nodes == 1:
-        root = replace(found, tree=_widened(found.tree, records))
+    if candidate.tree.nodes == 1:
+        root = replace(candidate, tree=_widened(candidate.tree, records))
         yield from [root] * meets(root.tree)
-    for depth in range(int(found.tree.depth.max()), 0, -1):
-        if depth < int(found.tree.depth.max()):
-            found = replace(how, max_depth=depth).one(records.keep(names), requirement)
-        if found.tree.empty or found.tree.nodes == 1:
+    for depth in range(int(candidate.tree.depth.max()), 0, -1):
+        if depth < int(candidate.tree.depth.max()):
+            candidate = replace(how, max_depth=depth).one(records.keep(names), requirement)
+        if candidate.tree.empty or candidate.tree.nodes == 1:
             break
-        whole = replace(found, tree=_widened(found.tree, records))
+        whole = replace(candidate, tree=_widened(candidate.tree, records))
         if meets(whole.tree):
             yield whole
 
@@ -230,8 +230,8 @@ def _widened(tree: TreeDocument, records: Records) -> TreeDocument:
     """The same tree over all attributes of the records, so that every published tree names the same ones."""
     if tree.attributes == records.attributes:
         return tree
-    place = {one.name: n for n, one in enumerate(records.attributes)}
-    moved = np.array([*(place[one.name] for one in tree.attributes), -1], np.int64)
+    place = {attribute.name: n for n, attribute in enumerate(records.attributes)}
+    moved = np.array([*(place[attribute.name] for attribute in tree.attributes), -1], np.int64)
     return replace(tree, attributes=records.attributes, split=moved[tree.split])
 
 
@@ -329,7 +329,7 @@ def complete_structure(
     attributes: Sequence[Attribute], target: str, classes: tuple[str, ...], split_by: Sequence[str], parts: int
 ) -> TreeDocument:
     """A tree in which every path asks for the named attributes, in order; without any count."""
-    place = {one.name: n for n, one in enumerate(attributes)}
+    place = {attribute.name: n for n, attribute in enumerate(attributes)}
     strange = [name for name in split_by if name not in place]
     if strange:
         raise ParameterError(f"split_by must name attributes, not {strange[0]!r}; there are {', '.join(place)}")

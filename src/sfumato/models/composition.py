@@ -71,10 +71,10 @@ class AllOf:
 
     def _joined(self, verdicts: Sequence[Verdict]) -> Verdict:
         place = next((i for i, verdict in enumerate(verdicts) if not verdict.holds), len(verdicts) - 1)
-        told = verdicts[place]
-        note = f"{self.models[place].name}: {told.note}" if told.note else self.models[place].name
+        decisive = verdicts[place]
+        note = f"{self.models[place].name}: {decisive.note}" if decisive.note else self.models[place].name
         failing = np.unique(np.concatenate([verdict.failing for verdict in verdicts]))
-        return replace(told, holds=not len(failing), failing=failing, note=note)
+        return replace(decisive, holds=not len(failing), failing=failing, note=note)
 
 
 # A model that judges people, where a person can have several rows: the laws that it keeps then.
@@ -132,8 +132,8 @@ class PerPerson:
     @property
     def guard_column(self) -> str | None:
         """The column of wishes that the model reads, if it does."""
-        found: str | None = getattr(self.model, "guard_column", None)
-        return found
+        column: str | None = getattr(self.model, "guard_column", None)
+        return column
 
     def check(self, classes: Classes) -> Verdict:
         """Judge people."""
@@ -141,8 +141,8 @@ class PerPerson:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the people of the table as one class."""
-        found = self.model.reachable(table.by_people())
-        return replace(found, note=found.note.replace(" rows", " people"))
+        verdict = self.model.reachable(table.by_people())
+        return replace(verdict, note=verdict.note.replace(" rows", " people"))
 
 
 def per_person(models: Iterable[Model], people: People) -> tuple[Model, ...]:

@@ -111,7 +111,7 @@ class ConfidenceBounding:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
-        return explained(self.check(one_class(table)), asked="the templates", found="confidence {}")
+        return explained(self.check(one_class(table)), requirement="the templates", measurement="confidence {}")
 
 
 def _judged(template: Template, classes: Classes) -> Verdict:
@@ -217,9 +217,11 @@ class DivergenceBounding:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class; a failure does not rule out finer classes."""
-        asked = f"a confidence below {self.confidence:g}"
-        found = f"a far value of {self.column!r} with share {{}}"
-        return explained(self.check(one_class(table)), asked=asked, found=found, merging=self.kept_by_merging)
+        requirement = f"a confidence below {self.confidence:g}"
+        measurement = f"a far value of {self.column!r} with share {{}}"
+        return explained(
+            self.check(one_class(table)), requirement=requirement, measurement=measurement, merging=self.kept_by_merging
+        )
 
     def _mixed(self, tally: Tally) -> NDArray[np.bool_]:
         """Which classes have rows of more than one branch."""

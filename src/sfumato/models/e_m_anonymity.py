@@ -79,9 +79,11 @@ class EMAnonymity:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class; a failure does not rule out finer classes."""
-        asked = f"e = {self.e:g}, m = {self.m:g}"
-        found = f"a share of {{}} near one value of {self.column!r}"
-        return explained(self.check(one_class(table)), asked=asked, found=found, merging=self.kept_by_merging)
+        requirement = f"e = {self.e:g}, m = {self.m:g}"
+        measurement = f"a share of {{}} near one value of {self.column!r}"
+        return explained(
+            self.check(one_class(table)), requirement=requirement, measurement=measurement, merging=self.kept_by_merging
+        )
 
     def windows(self, tally: Tally) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """For each value by code, the first rank near it and the first after those; and the codes by rank."""

@@ -113,7 +113,7 @@ class Guarded:
 
     def check(self, classes: Classes) -> Verdict:
         """Judge the groups by what else is known; a class fails if its group does."""
-        found = []
+        worst_verdicts = []
         for known, model in self._views(classes):
             verdicts = []
             for once in (False, True) if classes.people is not None and classes.per_person else (False,):
@@ -122,9 +122,13 @@ class Guarded:
                 fails = np.zeros(groups.count, np.bool_)
                 fails[verdict.failing] = True
                 verdicts.append(replace(verdict, failing=np.flatnonzero(fails[ids])))
-            found.append(reduce(worse, verdicts))
-        worst = max(found, key=lambda one: one.reached / one.limit) if len(found) > 1 else found[0]
-        failing = np.unique(np.concatenate([verdict.failing for verdict in found]))
+            worst_verdicts.append(reduce(worse, verdicts))
+        worst = (
+            max(worst_verdicts, key=lambda verdict: verdict.reached / verdict.limit)
+            if len(worst_verdicts) > 1
+            else worst_verdicts[0]
+        )
+        failing = np.unique(np.concatenate([verdict.failing for verdict in worst_verdicts]))
         return replace(worst, holds=not len(failing), failing=failing)
 
     def reachable(self, table: Classes) -> Verdict:
@@ -160,7 +164,7 @@ class Guarded:
             sizes, rows = classes.people.moved(ids).sizes(count), classes.people.moved(pairs).sizes(many)
         parts, tally = self._spread(classes, mine, (ids[first], classes.keys[mine][first], rows), count)
         place = representatives(ids, count)
-        made = Classes(
+        groups = Classes(
             quasi=known,
             keys=classes.keys[places][:, place],
             labels=tuple(classes.labels[c] for c in places),
@@ -168,7 +172,7 @@ class Guarded:
             tallies={self.column: tally},
             per_person=once,
         )
-        return made, ids
+        return groups, ids
 
     def _spread(
         self, classes: Classes, mine: int, entries: tuple[Ids, NDArray[np.int32], Counts], groups: int
@@ -220,8 +224,8 @@ def _grouped(classes: Classes, places: list[int]) -> tuple[Ids, int]:
 
 def _missing(labels: tuple[str, ...], wild: NDArray[np.bool_], codes: NDArray[np.int32]) -> int | None:
     """The code of the missing value, where it occurs."""
-    found = [code for code in np.unique(codes).tolist() if wild[code] and labels[code] != TOP]
-    return found[0] if found else None
+    missing_codes = [code for code in np.unique(codes).tolist() if wild[code] and labels[code] != TOP]
+    return missing_codes[0] if missing_codes else None
 
 
 def _leaves(column: str, paths: Paths) -> dict[str, NDArray[np.int32]]:
@@ -230,16 +234,16 @@ def _leaves(column: str, paths: Paths) -> dict[str, NDArray[np.int32]]:
     for leaf, (value, above) in enumerate(paths.items()):
         for level, label in enumerate((value, *above)):
             levels.setdefault((level, label), []).append(leaf)
-    found: dict[str, list[int]] = {}
+    leaves_of: dict[str, list[int]] = {}
     for (_, label), leaves in levels.items():
-        if label == TOP or found.setdefault(label, leaves) != leaves:
+        if label == TOP or leaves_of.setdefault(label, leaves) != leaves:
             raise ParameterError(
                 f"the tree of {column!r} has the label {label!r} for different sets of values, so nobody could tell "
                 "what a released label covers; rename one"
             )
-    if not found:
+    if not leaves_of:
         raise ParameterError(f"paths must have the declared values of {column!r}, at least one")
-    return {name: np.array(leaves, np.int32) for name, leaves in [*found.items(), (TOP, list(range(len(paths))))]}
+    return {name: np.array(leaves, np.int32) for name, leaves in [*leaves_of.items(), (TOP, list(range(len(paths))))]}
 
 
 def refuse_unfit(model: Model, column: str) -> None:
@@ -247,7 +251,7 @@ def refuse_unfit(model: Model, column: str) -> None:
     if not isinstance(model, JUDGING):
         raise ParameterError(
             f"{model.name} cannot be asked of {column!r}, which is a quasi-identifier too; "
-            f"{listed([one.name for one in JUDGING], most=10)} can"
+            f"{listed([model_type.name for model_type in JUDGING], most=10)} can"
         )
     if model.columns != (column,):
         raise ParameterError(f"the model must be about {column!r} alone, not {listed(model.columns)}")

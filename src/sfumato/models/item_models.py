@@ -52,10 +52,10 @@ class ItemModel(Protocol):
 def extremes(levels: Iterable[Level], rows: int) -> tuple[int, float, int]:
     """The fewest rows of a known set, the largest share of a watched value, and how many sets are beyond the limits."""
     fewest, surest, bad = rows, 0.0, 0
-    for one in levels:
-        if len(one.rows):
-            fewest, surest = min(fewest, int(one.rows.min())), max(surest, float((one.top / one.rows).max()))
-        bad += int((~one.good).sum())
+    for level in levels:
+        if len(level.rows):
+            fewest, surest = min(fewest, int(level.rows.min())), max(surest, float((level.top / level.rows).max()))
+        bad += int((~level.good).sum())
     return fewest, surest, bad
 
 
@@ -187,11 +187,11 @@ class RhoUncertainty:
         self, transactions: Transactions, *, most: int | None = None, listed: bool = False, work: Work | None = None
     ) -> Itemsets:
         """The known items together with the sensitive one, for every inference that is too sure."""
-        found = []
+        parts = []
         for sets, rows, share in self._inferences(transactions, most, work):
             bad = ~stands(share, self.rho, "at most")
-            found.append((sets[bad], rows[bad], rows[bad]))
-        return Itemsets.joined(found)
+            parts.append((sets[bad], rows[bad], rows[bad]))
+        return Itemsets.joined(parts)
 
     def allows(self, rows: int, top: int) -> bool:
         """Whether a share may stand."""
@@ -232,10 +232,10 @@ class RhoUncertainty:
 
 def _numbers(levels: list[Level], sets: ItemCodes, count: int) -> NDArray[np.int64]:
     """The place of each set, all of one size, in the last level."""
-    found = np.zeros(len(sets), np.int64)
+    places = np.zeros(len(sets), np.int64)
     for level, items in zip(levels, sets.T, strict=True):
-        found = np.searchsorted(level.keys, found * count + items)
-    return found
+        places = np.searchsorted(level.keys, places * count + items)
+    return places
 
 
 def _refuse_many(transactions: Transactions, size: int) -> None:

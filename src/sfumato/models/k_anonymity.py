@@ -60,7 +60,7 @@ class KAnonymity:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
-        return explained(self.check(one_class(table)), asked=f"k = {self.k}", found="{} rows")
+        return explained(self.check(one_class(table)), requirement=f"k = {self.k}", measurement="{} rows")
 
 
 def asked_k(models: Iterable[object]) -> int:
@@ -146,6 +146,6 @@ class AlphaKAnonymity:
         """Judge the table as one class."""
         verdict = self.check(one_class(table))
         if verdict.sense == "at least":
-            return explained(verdict, asked=f"k = {self.k}", found="{} rows")
-        found = f"a value of {self.column!r} with share {{}}"
-        return explained(verdict, asked=f"alpha = {self.alpha:g}", found=found)
+            return explained(verdict, requirement=f"k = {self.k}", measurement="{} rows")
+        measurement = f"a value of {self.column!r} with share {{}}"
+        return explained(verdict, requirement=f"alpha = {self.alpha:g}", measurement=measurement)

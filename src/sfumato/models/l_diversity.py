@@ -78,8 +78,8 @@ class DistinctLDiversity:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
-        found = f"{{}} different values of {self.column!r}"
-        return explained(self.check(one_class(table)), asked=f"distinct l = {self.l}", found=found)
+        measurement = f"{{}} different values of {self.column!r}"
+        return explained(self.check(one_class(table)), requirement=f"distinct l = {self.l}", measurement=measurement)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,7 @@ class EntropyLDiversity:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
-        return explained(self.check(one_class(table)), asked=f"entropy l = {self.l:g}", found="exp(H) = {}")
+        return explained(self.check(one_class(table)), requirement=f"entropy l = {self.l:g}", measurement="exp(H) = {}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,8 +189,8 @@ class RecursiveLDiversity:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
-        asked = f"recursive c = {self.c:g}, l = {self.l}"
-        return explained(self.check(one_class(table)), asked=asked, found="r1 / (rl + ... + rm) = {}")
+        requirement = f"recursive c = {self.c:g}, l = {self.l}"
+        return explained(self.check(one_class(table)), requirement=requirement, measurement="r1 / (rl + ... + rm) = {}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,8 +243,8 @@ class SimpleLDiversity:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
-        found = f"a value of {self.column!r} with share {{}}"
-        return explained(self.check(one_class(table)), asked=f"simple l = {self.l:g}", found=found)
+        measurement = f"a value of {self.column!r} with share {{}}"
+        return explained(self.check(one_class(table)), requirement=f"simple l = {self.l:g}", measurement=measurement)
 
 
 def _whole(l: float) -> int:

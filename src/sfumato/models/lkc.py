@@ -42,8 +42,8 @@ def _finer(
     first = chosen[-1] + 1 if chosen else 0
     for column in range(first, len(classes.quasi) - size + 1):
         radix = len(classes.labels[column])
-        finer, found = distinct((coarse, classes.keys[column]), (count, radix), classes.count)
-        yield from _finer(classes, size - 1, (*chosen, column), finer, found)
+        finer, finer_count = distinct((coarse, classes.keys[column]), (count, radix), classes.count)
+        yield from _finer(classes, size - 1, (*chosen, column), finer, finer_count)
 
 
 # LKC-privacy: whoever knows few quasi-identifiers, or items of a path, finds no small group and no sure inference.
@@ -186,9 +186,9 @@ class LKCPrivacy:
         self._refuse_many(table)
         verdict = self.check(one_class(table))
         if verdict.sense == "at least":
-            return explained(verdict, asked=f"k = {self.k}", found="{} rows")
-        found = f"a value of {self.column!r} with share {{}}"
-        return explained(verdict, asked=f"c = {self.c:g}", found=found)
+            return explained(verdict, requirement=f"k = {self.k}", measurement="{} rows")
+        measurement = f"a value of {self.column!r} with share {{}}"
+        return explained(verdict, requirement=f"c = {self.c:g}", measurement=measurement)
 
     def _refuse_many(self, classes: Classes) -> None:
         """Refuse more choices of columns than can be counted, by an estimate made before the first of them."""

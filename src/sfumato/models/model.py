@@ -177,14 +177,18 @@ def judge(model: Model, classes: Classes, reading: Reading) -> Verdict:
     return own if worst is own else worse(own, worst)
 
 
-def worse(one: Verdict, other: Verdict) -> Verdict:
+def worse(verdict: Verdict, other: Verdict) -> Verdict:
     """The stricter of two verdicts about the same classes, failing where either fails."""
-    failing = np.union1d(one.failing, other.failing)
-    if one.holds != other.holds or (one.sense, one.limit) != (other.sense, other.limit):
-        hard = other if one.holds and not other.holds else one
+    failing = np.union1d(verdict.failing, other.failing)
+    if verdict.holds != other.holds or (verdict.sense, verdict.limit) != (other.sense, other.limit):
+        hard = other if verdict.holds and not other.holds else verdict
     else:
-        more = other.reached > one.reached if one.sense in ("at most", "below") else other.reached < one.reached
-        hard = other if more else one
+        more = (
+            other.reached > verdict.reached
+            if verdict.sense in ("at most", "below")
+            else other.reached < verdict.reached
+        )
+        hard = other if more else verdict
     return replace(hard, holds=not len(failing), failing=failing)
 
 
@@ -205,8 +209,8 @@ def _worst_case(
         if column == guards:  # who states no wish has none; that is not an unknown value
             continue
         for possible in resolved(classes, column):
-            found = before if before is not None and possible is judged else model.check(possible)
-            verdict = found if verdict is None else worse(verdict, found)
+            possible_verdict = before if before is not None and possible is judged else model.check(possible)
+            verdict = possible_verdict if verdict is None else worse(verdict, possible_verdict)
     if verdict is not None:
         return verdict
     return before if before is not None and classes is judged else model.check(classes)
@@ -237,18 +241,18 @@ def ancestor_paths(name: str, paths: Any) -> None:
             text(name, node)
 
 
-def explained(verdict: Verdict, *, asked: str, found: str, merging: bool = True) -> Verdict:
+def explained(verdict: Verdict, *, requirement: str, measurement: str, merging: bool = True) -> Verdict:
     """The verdict on the whole table as one class, with words for a failure; ``{}`` in ``found`` is what was reached.
 
     Where joining classes can break the model (``merging`` false), a failure here does not rule out other releases.
     """
     if verdict.holds:
         return verdict
-    told = found.format(f"{verdict.reached:.6g}")
+    statement = measurement.format(f"{verdict.reached:.6g}")
     if merging:
-        note = f"no generalization can reach {asked}: the whole table has {told}"
+        note = f"no generalization can reach {requirement}: the whole table has {statement}"
     else:
-        note = f"the table as one class does not reach {asked}: it has {told}; smaller classes still may"
+        note = f"the table as one class does not reach {requirement}: it has {statement}; smaller classes still may"
     return replace(verdict, note=f"{note}; {verdict.note}" if verdict.note else note)
 
 

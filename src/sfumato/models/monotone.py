@@ -55,8 +55,8 @@ class NearAnything(_Steady):
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class; a failure rules out this form, and not the model."""
-        asked, found = f"e = {self.model.e:g}, m = {self.model.m:g}", "a share of {} near one value"
-        return explained(self.check(one_class(table)), asked=asked, found=found, merging=False)
+        requirement, measurement = f"e = {self.model.e:g}, m = {self.model.m:g}", "a share of {} near one value"
+        return explained(self.check(one_class(table)), requirement=requirement, measurement=measurement, merging=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +90,10 @@ class GuardedEverywhere(_Steady):
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class; a failure rules out this form, and not the model."""
-        found = f"a share of {{}} of {self.model.column!r} below a guarded node"
-        return explained(self.check(one_class(table)), asked=f"p = {self.model.p:g}", found=found, merging=False)
+        measurement = f"a share of {{}} of {self.model.column!r} below a guarded node"
+        return explained(
+            self.check(one_class(table)), requirement=f"p = {self.model.p:g}", measurement=measurement, merging=False
+        )
 
 
 MENDED = (EMAnonymity, PersonalizedPrivacy)

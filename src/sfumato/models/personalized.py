@@ -110,9 +110,12 @@ class PersonalizedPrivacy:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class; a failure does not rule out finer classes."""
-        found = f"a share of {{}} of {self.column!r} below a guarded node"
+        measurement = f"a share of {{}} of {self.column!r} below a guarded node"
         return explained(
-            self.check(one_class(table)), asked=f"p = {self.p:g}", found=found, merging=self.kept_by_merging
+            self.check(one_class(table)),
+            requirement=f"p = {self.p:g}",
+            measurement=measurement,
+            merging=self.kept_by_merging,
         )
 
     def wishes(self, classes: Classes) -> tuple[str, ...]:

@@ -71,8 +71,10 @@ class DeltaPresence:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
-        asked = f"presence in [{self.low:g}, {self.high:g}]"
-        return explained(self.check(one_class(table)), asked=asked, found="{} rows per population row")
+        requirement = f"presence in [{self.low:g}, {self.high:g}]"
+        return explained(
+            self.check(one_class(table)), requirement=requirement, measurement="{} rows per population row"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,7 @@ class KMap:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
-        return explained(self.check(one_class(table)), asked=f"k = {self.k}", found="{} population rows")
+        return explained(self.check(one_class(table)), requirement=f"k = {self.k}", measurement="{} population rows")
 
 
 def _population(classes: Classes) -> tuple[NDArray[np.int64], int]:

@@ -52,12 +52,12 @@ def most_left(counts: Counts, reference: Shares, reach: float) -> Shares:
     >>> most_left(np.array([[6, 2], [4, 0]]), np.array([0.5, 0.5]), 0.1).round(4).tolist()
     [5.0, 0.0]
     """
-    held, one = counts.astype(np.float64), np.ones(counts.shape[1])
-    x = 1.0 / np.maximum(held @ one, 1)
+    held, ones = counts.astype(np.float64), np.ones(counts.shape[1])
+    x = 1.0 / np.maximum(held @ ones, 1)
     for _ in range(_STEPS):
         lack = reference - held * x[:, None]
-        over = np.maximum(lack, 0.0) @ one - reach
-        slope = (held * (lack > 0)) @ one
+        over = np.maximum(lack, 0.0) @ ones - reach
+        slope = (held * (lack > 0)) @ ones
         step = np.full(len(x), _NOTHING)
         np.divide(over, slope, out=step, where=slope > 0)
         x = np.where(over > 0, np.minimum(x + step, _NOTHING), x)
@@ -245,10 +245,10 @@ def _transported(shares: Shares, reference: Shares, costs: Shares) -> Shares:
     linprog = extra("scipy.optimize", "emd-matrix").linprog
     moved = extra("scipy.sparse", "emd-matrix").coo_array((np.ones(len(rows)), (rows, flows)), shape=shape).tocsr()
     amounts = np.concatenate([shares[owner, source], np.tile(reference[sinks], len(shares))])
-    found = linprog(price, A_eq=moved, b_eq=amounts, method="highs-ds", options=_PRECISE)
-    if not found.success:
-        raise DataError(f"the transportation problem of emd-matrix could not be solved: {found.message}")
-    return _owned(owner[giver], price * found.x, len(shares))
+    solution = linprog(price, A_eq=moved, b_eq=amounts, method="highs-ds", options=_PRECISE)
+    if not solution.success:
+        raise DataError(f"the transportation problem of emd-matrix could not be solved: {solution.message}")
+    return _owned(owner[giver], price * solution.x, len(shares))
 
 
 def _owned(owners: NDArray[np.int64], spent: Shares, count: int) -> Shares:
@@ -420,8 +420,8 @@ class TCloseness:
 
     def reachable(self, table: Classes) -> Verdict:
         """Judge the table as one class."""
-        asked = f"t = {self.t:g} ({self.distance})"
-        return explained(self.check(one_class(table)), asked=asked, found="distance {}")
+        requirement = f"t = {self.t:g} ({self.distance})"
+        return explained(self.check(one_class(table)), requirement=requirement, measurement="distance {}")
 
     def _arranged(self, tally: Tally, counts: Counts) -> tuple[Tally, Counts, _Measure]:
         """The histogram and the reference as the distance needs them, and the distance."""

@@ -69,11 +69,11 @@ def leaves(name: str) -> list[str]:
 
 def hierarchies(*, full: bool, work: Work) -> Shown:
     """Table 1: how many leaves and levels the hierarchies have."""
-    beside = []
+    comparisons = []
     for name, (many, levels) in TABLE.items():
-        found = taxonomy(name).hierarchies[0]
-        ours = (len(found.levels[0].labels), found.height + 1)
-        beside.append(
+        hierarchy = taxonomy(name).hierarchies[0]
+        ours = (len(hierarchy.levels[0].labels), hierarchy.height + 1)
+        comparisons.append(
             Beside(
                 what=name,
                 theirs=f"{many} leaves, {levels} levels",
@@ -82,7 +82,7 @@ def hierarchies(*, full: bool, work: Work) -> Shown:
             )
         )
     note = "A level is a generalization of every leaf; where branches have different depths the longest counts."
-    return Shown(data=adult_data().words, beside=beside, notes=[note])
+    return Shown(data=adult_data().words, beside=comparisons, notes=[note])
 
 
 def errors(*, full: bool, work: Work) -> Shown:
@@ -91,15 +91,15 @@ def errors(*, full: bool, work: Work) -> Shown:
     base = _tried(FullDomainGeneralizer({"k_anonymity": 1}, hierarchies=trees()), data)
     tested = data.frame[CLASS][data.training :]
     worst = int((tested == RICH).sum()) / len(tested)
-    found, alone = {}, {}
+    error_by_k, alone = {}, {}
     for number, k in enumerate(ks):
         work.advance("errors", number, len(ks))
-        found[k] = _tried(BottomUpGeneralizer({"k_anonymity": k}, hierarchies=trees()), data)
+        error_by_k[k] = _tried(BottomUpGeneralizer({"k_anonymity": k}, hierarchies=trees()), data)
         by_gain = {"score": "information"}
         alone[k] = _tried(BottomUpGeneralizer({"k_anonymity": k}, hierarchies=trees(), options=by_gain), data)
-    above = [100 * (found[k] - base) for k in ks]
-    low, high = (f"{100 * end:.1f} %" for end in (min(found.values()), max(found.values())))
-    beside = [
+    above = [100 * (error_by_k[k] - base) for k in ks]
+    low, high = (f"{100 * end:.1f} %" for end in (min(error_by_k.values()), max(error_by_k.values())))
+    comparisons = [
         Beside(what="baseline error B", theirs="17.4 %", ours=f"{100 * base:.1f} %", why=LEARNER),
         Beside(what="worst error W", theirs="24.6 %", ours=f"{100 * worst:.1f} %"),
         Beside(what="E - B in points", theirs="at most 1.1", ours=f"at most {max(above):.1f}", holds=max(above) <= 1.1),
@@ -108,29 +108,30 @@ def errors(*, full: bool, work: Work) -> Shown:
     chart = Panel(
         title="error by K",
         lines=[
-            Line(name="E", points=[(k, 100 * found[k]) for k in ks]),
+            Line(name="E", points=[(k, 100 * error_by_k[k]) for k in ks]),
             Line(name="E, I alone", points=[(k, 100 * alone[k]) for k in ks], tone=1),
             *flat(ks, {"B": 100 * base, "W": 100 * worst}),
         ],
         x="K",
         ticks=ks,
-        y=ticks_over([100 * y for y in (*found.values(), *alone.values(), base, worst)]),
+        y=ticks_over([100 * y for y in (*error_by_k.values(), *alone.values(), base, worst)]),
         unit=" %",
         log_x=True,
     )
     rows = [
-        [str(k), f"{100 * found[k]:.2f} %", f"{100 * (found[k] - base):+.2f}", f"{100 * alone[k]:.2f} %"] for k in ks
+        [str(k), f"{100 * error_by_k[k]:.2f} %", f"{100 * (error_by_k[k] - base):+.2f}", f"{100 * alone[k]:.2f} %"]
+        for k in ks
     ]
     grid = Grid(title="every error", heads=["K", "E", "E - B in points", "E by information alone"], rows=rows)
-    return Shown(data=data.words, beside=beside, grids=[grid], panels=[chart])
+    return Shown(data=data.words, beside=comparisons, grids=[grid], panels=[chart])
 
 
 def _tried(estimator: Any, data: AdultData) -> float:
     frame, first = data.frame, data.training
     records, rich = frame.select(VID), (frame[CLASS] == RICH).to_numpy().astype(np.int64)
     estimator.fit(records[:first], frame[CLASS].to_numpy()[:first])
-    found = learnt(estimator.transform(records[:first]), rich[:first], "tree", SEED)
-    return float((found.predict(estimator.transform(records[first:])) != rich[first:]).mean())
+    model = learnt(estimator.transform(records[:first]), rich[:first], "tree", SEED)
+    return float((model.predict(estimator.transform(records[first:])) != rich[first:]).mean())
 
 
 # How the time of bottom-up generalization grows: figure 4 of Wang, Yu and Chakraborty.
@@ -183,7 +184,7 @@ def seconds(*, full: bool, work: Work) -> Shown:
         [*((k, base, 3) for k in ks), *((150, sigma, 3) for sigma in sigmas), *((150, 3, rho) for rho in rhos)]
     )
     BottomUp()(posed(frame, 10), work)  # compiled before anything is measured
-    found: dict[tuple[str, int, int, int], float] = {}
+    times: dict[tuple[str, int, int, int], float] = {}
     rows, tables = [], {}
     for number, (k, sigma, rho) in enumerate(settings):
         work.advance("seconds", number, len(settings))
@@ -193,18 +194,18 @@ def seconds(*, full: bool, work: Work) -> Shown:
         for mode in MODES:
             began = time.process_time()
             BottomUp(mode=mode)(problem, work)  # type: ignore[arg-type]
-            found[mode, k, sigma, rho] = time.process_time() - began
-        cost = [f"{found[mode, k, sigma, rho]:.2f} s" for mode in MODES]
+            times[mode, k, sigma, rho] = time.process_time() - began
+        cost = [f"{times[mode, k, sigma, rho]:.2f} s" for mode in MODES]
         rows.append([str(k), str(sigma), str(rho), f"{tables[sigma, rho].height:,}", f"{problem.cells.count:,}", *cost])
     grid = Grid(title="every run", heads=["K", "sigma", "rho", "records", "combinations", *MODES], rows=rows)
     panels = [
-        _panel(f"CPU by K, sigma {base}, rho 3", "K", ks, [(k, base, 3) for k in ks], found, log=True),
-        _panel("CPU by sigma, K 150, rho 3", "sigma", sigmas, [(150, s, 3) for s in sigmas], found),
-        _panel("CPU by rho, K 150, sigma 3", "rho", rhos, [(150, 3, r) for r in rhos], found),
+        _panel(f"CPU by K, sigma {base}, rho 3", "K", ks, [(k, base, 3) for k in ks], times, log=True),
+        _panel("CPU by sigma, K 150, rho 3", "sigma", sigmas, [(150, s, 3) for s in sigmas], times),
+        _panel("CPU by rho, K 150, sigma 3", "rho", rhos, [(150, 3, r) for r in rhos], times),
     ]
     return Shown(
         data=f"{adult_data().words} Larger tables hold variations; the same attributes vary in the whole table.",
-        beside=[*_counted(frame, full), *_times(found)],
+        beside=[*_counted(frame, full), *_times(times)],
         grids=[grid],
         panels=panels,
     )
@@ -217,34 +218,38 @@ def _counted(frame: pl.DataFrame, full: bool) -> list[Beside]:
         return enlarged(frame, 30, attributes).select(VID).n_unique()
 
     sets = list(combinations(VID, 3)) if full else [NOVEL[:3], ("education", "sex", "workclass")]
-    found = {one: many(one) for one in sets}
-    best = min(found, key=lambda one: abs(found[one] - _COUNTED))
+    counts = {names: many(names) for names in sets}
+    best = min(counts, key=lambda names: abs(counts[names] - _COUNTED))
     near = [
-        f"{', '.join(one)} give {count:,}" for one, count in found.items() if abs(count - _COUNTED) < 0.005 * _COUNTED
+        f"{', '.join(names)} give {count:,}"
+        for names, count in counts.items()
+        if abs(count - _COUNTED) < 0.005 * _COUNTED
     ]
-    others = f"; the {len(sets)} sets of three give {min(found.values()):,} to {max(found.values()):,}" if full else ""
+    others = (
+        f"; the {len(sets)} sets of three give {min(counts.values()):,} to {max(counts.values()):,}" if full else ""
+    )
     apart = enlarged_apart(frame, 30, 3).select(VID).n_unique()
     return [
         Beside(
             what="distinct combinations, sigma 30, rho 3",
             theirs=f"{_COUNTED:,}",
-            ours=f"{found[best]:,}",
-            holds=abs(found[best] - _COUNTED) < 0.005 * _COUNTED,
+            ours=f"{counts[best]:,}",
+            holds=abs(counts[best] - _COUNTED) < 0.005 * _COUNTED,
             why="The paper does not say when its random attributes are drawn. Drawn once a table some sets of three "
             f"fit: {' and '.join(near) or 'none of those tried'}{others}. Drawn for every record they give {apart:,}.",
         )
     ]
 
 
-def _times(found: Mapping[tuple[str, int, int, int], float]) -> list[Beside]:
-    slowest = max(found, key=lambda key: found[key])
-    both = [(found["pruning", *key], found["index", *key]) for key in {key[1:] for key in found}]
+def _times(times: Mapping[tuple[str, int, int, int], float]) -> list[Beside]:
+    slowest = max(times, key=lambda key: times[key])
+    both = [(times["pruning", *key], times["index", *key]) for key in {key[1:] for key in times}]
     return [
         Beside(
             what="the slowest run",
             theirs="less than 730 s, at sigma 30",
-            ours=f"{found[slowest]:.1f} s, at K {slowest[1]}, sigma {slowest[2]}, rho {slowest[3]}",
-            holds=found[slowest] < 730,
+            ours=f"{times[slowest]:.1f} s, at K {slowest[1]}, sigma {slowest[2]}, rho {slowest[3]}",
+            holds=times[slowest] < 730,
         ),
         Beside(
             what="pruning is faster than the index alone",
@@ -260,12 +265,12 @@ def _panel(
     x: str,
     axis: Sequence[int],
     keys: Sequence[tuple[int, int, int]],
-    found: Mapping[tuple[str, int, int, int], float],
+    times: Mapping[tuple[str, int, int, int], float],
     *,
     log: bool = False,
 ) -> Panel:
     lines = [
-        Line(name=mode, points=[(a, found[(mode, *key)]) for a, key in zip(axis, keys, strict=True)], tone=n)
+        Line(name=mode, points=[(a, times[(mode, *key)]) for a, key in zip(axis, keys, strict=True)], tone=n)
         for n, mode in enumerate(MODES)
     ]
     y = ticks_over([0.0, *(value for each in lines for _, value in each.points)])

@@ -63,26 +63,26 @@ class PrivateTree:
 
     def grown(self, table: PrivateTable, columns: Sequence[Codes], kinds: Codes) -> Node:
         """A tree over declared domains; ``columns`` and ``kinds`` are the codes of the rows."""
-        numbers = [n for n, one in enumerate(table.attributes) if one.kind == "number"]
+        numbers = [n for n, attribute in enumerate(table.attributes) if attribute.kind == "number"]
         part = Fraction(self.epsilon) / ((2 + len(numbers)) * self.depth + 2)
-        sizes = [len(one.values) for one in table.attributes]
+        sizes = [len(attribute.values) for attribute in table.attributes]
         grower = _Grower(columns, kinds, len(table.classes), sizes, frozenset(numbers), part)
         return grower.node(np.ones(len(kinds), np.bool_), tuple(range(len(sizes))), self.depth)
 
 
 def predicted(tree: Node, columns: Sequence[Codes], rows: int) -> Codes:
     """The class of every row."""
-    found = np.zeros(rows, np.int64)
+    predictions = np.zeros(rows, np.int64)
     waiting = [(tree, np.arange(rows))]
     while waiting:
         node, here = waiting.pop()
         if node.column < 0:
-            found[here] = node.says
+            predictions[here] = node.says
             continue
         codes = columns[node.column][here]
         side = codes if node.cell < 0 else (codes > node.cell).astype(np.int64)
         waiting += [(child, here[side == n]) for n, child in enumerate(node.parts)]
-    return found
+    return predictions
 
 
 class _Grower:
@@ -148,26 +148,26 @@ def accuracy(*, full: bool, work: Work) -> Shown:
     runs, folds = (10, FOLDS) if full else (1, 2)
     frame = adult_data().frame
     fold = Chance(seed=1).generator().permutation(frame.height) % FOLDS
-    found: dict[tuple[str, str], list[float]] = {(name, e): [] for name in NAMES[:2] for e in epsilons}
+    accuracies: dict[tuple[str, str], list[float]] = {(name, e): [] for name in NAMES[:2] for e in epsilons}
     released = []
     for number in range(folds):
-        one = trial_of(frame, fold != number)
+        trial = trial_of(frame, fold != number)
         released.append(_top_down(fold != number, work))
         for place, e in enumerate(epsilons):
             work.advance("folds", number * len(epsilons) + place, folds * len(epsilons))
             for _ in range(runs):
-                made = DiffGen(epsilon=e, specializations=STEPS)(one.train, work)
-                found[NAMES[0], e].append(100 * one.accuracy(made))
-                found[NAMES[1], e].append(100 * _tree(one, e))
-    mean = {key: fmean(values) for key, values in found.items()}
+                release = DiffGen(epsilon=e, specializations=STEPS)(trial.train, work)
+                accuracies[NAMES[0], e].append(100 * trial.accuracy(release))
+                accuracies[NAMES[1], e].append(100 * _tree(trial, e))
+    mean = {key: fmean(values) for key, values in accuracies.items()}
     top_down = 100 * fmean(released)
-    beside = _stated(mean, epsilons, top_down)
+    comparisons = _stated(mean, epsilons, top_down)
     chart = by_epsilon(mean, {name: name for name in NAMES[:2]}, epsilons, {NAMES[2]: top_down}, "accuracy by epsilon")
     rows = [[name, *(f"{mean[name, e]:.2f}" for e in epsilons)] for name in NAMES[:2]]
     rows.append([NAMES[2], *(f"{top_down:.2f}" for _ in epsilons)])
     title = f"accuracy in %, {folds} of {FOLDS} folds, {runs} run{'s' * (runs > 1)} each"
     grid = Grid(title=title, heads=["", *epsilons], rows=rows)
-    return Shown(data=adult_data().words, beside=beside, grids=[grid], panels=[chart])
+    return Shown(data=adult_data().words, beside=comparisons, grids=[grid], panels=[chart])
 
 
 def _stated(mean: Mapping[tuple[str, str], float], epsilons: Sequence[str], top_down: float) -> list[Beside]:
@@ -197,14 +197,14 @@ def _stated(mean: Mapping[tuple[str, str], float], epsilons: Sequence[str], top_
     ]
 
 
-def _tree(one: Trial, epsilon: str) -> float:
-    columns, kinds = behind(one.train)
-    tree = PrivateTree(epsilon=Fraction(epsilon), depth=DEPTH).grown(one.train, columns, kinds)
-    others, truth = behind(one.test)
+def _tree(trial: Trial, epsilon: str) -> float:
+    columns, kinds = behind(trial.train)
+    tree = PrivateTree(epsilon=Fraction(epsilon), depth=DEPTH).grown(trial.train, columns, kinds)
+    others, truth = behind(trial.test)
     return float((predicted(tree, others, len(truth)) == truth).mean())
 
 
 def _top_down(train: np.ndarray[Any, np.dtype[np.bool_]], work: Work) -> float:
     """The accuracy on one fold of a tree that learns from k-anonymous records."""
-    one = prepared_whole({"k_anonymity": K})
-    return 1 - study(one, "tree", train).errors(TopDown()(one.problem, work)).released
+    preparation = prepared_whole({"k_anonymity": K})
+    return 1 - study(preparation, "tree", train).errors(TopDown()(preparation.problem, work)).released

@@ -34,16 +34,16 @@ def accuracy(*, full: bool, work: Work) -> Shown:
     epsilons, runs = (("0.1", "0.25", "0.5", "1"), 10) if full else (("0.1", "1"), 2)
     train, test = _split()
     truth = _died(test)
-    found: dict[tuple[str, str], float] = {}
-    asked = [(score, epsilon) for score in SCORES for epsilon in epsilons]
-    for number, (score, epsilon) in enumerate(asked):
-        work.advance("episodes", number, len(asked))
+    accuracies: dict[tuple[str, str], float] = {}
+    cases = [(score, epsilon) for score in SCORES for epsilon in epsilons]
+    for number, (score, epsilon) in enumerate(cases):
+        work.advance("episodes", number, len(cases))
         hits = [float((_predicted(_released(train, score, epsilon, work), test) == truth).mean()) for _ in range(runs)]
-        found[score, epsilon] = 100 * fmean(hits)
+        accuracies[score, epsilon] = 100 * fmean(hits)
     majority, raw = 100 * float(1 - truth.mean()), 100 * float((_predicted(train, test) == truth).mean())
-    low, high = min(found.values()), max(found.values())
-    apart = max(abs(found["max", e] - found["gain", e]) for e in epsilons)
-    beside = [
+    low, high = min(accuracies.values()), max(accuracies.values())
+    apart = max(abs(accuracies["max", e] - accuracies["gain", e]) for e in epsilons)
+    comparisons = [
         Beside(
             what="CA for budgets of 0.1 to 1",
             theirs="86 % to 89 %",
@@ -55,13 +55,15 @@ def accuracy(*, full: bool, work: Work) -> Shown:
         ),
         Beside(what="Max and InfoGain do alike, in points", theirs="similar", ours=f"{apart:.1f}", holds=apart < 3),
     ]
-    chart = by_epsilon(found, SCORES, epsilons, {"raw": raw, "majority": majority}, f"accuracy by epsilon, h = {STEPS}")
-    rows = [[name, *(f"{found[score, e]:.2f}" for e in epsilons)] for score, name in SCORES.items()]
+    chart = by_epsilon(
+        accuracies, SCORES, epsilons, {"raw": raw, "majority": majority}, f"accuracy by epsilon, h = {STEPS}"
+    )
+    rows = [[name, *(f"{accuracies[score, e]:.2f}" for e in epsilons)] for score, name in SCORES.items()]
     grid = Grid(title=f"accuracy in %, mean of {runs} runs", heads=["score", *epsilons], rows=rows)
     return Shown(
         data=f"A stand-in for MIMIC, which is not public: {RECORDS:,} synthetic episodes with seven facts and a set of "
         f"codes; {100 - majority:.1f} % of the patients die.",
-        beside=beside,
+        beside=comparisons,
         grids=[grid],
         panels=[chart],
     )
@@ -79,31 +81,33 @@ def _released(train: pl.DataFrame, score: str, epsilon: str, work: Work) -> pl.D
     return release(plan, train, work=work).rows
 
 
-def _predicted(made: pl.DataFrame, test: pl.DataFrame) -> np.ndarray[Any, Any]:
+def _predicted(release: pl.DataFrame, test: pl.DataFrame) -> np.ndarray[Any, Any]:
     """What a tree that learns from released or raw rows says about the others, which are generalized alike."""
-    if not made.height:  # noise may leave nothing; then nothing is learnt
+    if not release.height:  # noise may leave nothing; then nothing is learnt
         return np.zeros(test.height, np.int64)
-    shown = {name: made[name].unique().to_list() for name in ICU_FACTS}
-    nodes = sorted({node for label in made["codes"].unique() for node in label.replace(" ", "|").split("|")} - {""})
-    model = learnt(_features(made, shown, nodes), _died(made).astype(np.int64), "tree", 0)
-    return np.asarray(model.predict(_features(_generalized(test, nodes), shown, nodes)))
+    fact_labels = {name: release[name].unique().to_list() for name in ICU_FACTS}
+    nodes = sorted({node for label in release["codes"].unique() for node in label.replace(" ", "|").split("|")} - {""})
+    model = learnt(_features(release, fact_labels, nodes), _died(release).astype(np.int64), "tree", 0)
+    return np.asarray(model.predict(_features(_generalized(test, nodes), fact_labels, nodes)))
 
 
 def _generalized(test: pl.DataFrame, nodes: list[str]) -> pl.DataFrame:
     """Codes under those of the nodes that stand above them."""
     known = set(nodes)
-    above = {code: next((one for one in (code, *path) if one in known), "*") for code, path in icu_code_paths().items()}
+    above = {
+        code: next((node for node in (code, *path) if node in known), "*") for code, path in icu_code_paths().items()
+    }
     sets = ["|".join(sorted({above[code] for code in label.split()})) for label in test["codes"]]
     return test.with_columns(pl.Series("codes", sets, dtype=pl.String))
 
 
-def _features(frame: pl.DataFrame, shown: Mapping[str, list[str]], nodes: list[str]) -> Matrix:
+def _features(frame: pl.DataFrame, fact_labels: Mapping[str, list[str]], nodes: list[str]) -> Matrix:
     """A column for each label of a fact, and for each node of the sets."""
-    parts = [(frame[name] == label).to_numpy() for name, labels in shown.items() for label in labels]
+    parts = [(frame[name] == label).to_numpy() for name, labels in fact_labels.items() for label in labels]
     held = frame["codes"].str.replace_all(" ", "|").str.split("|")
     parts += [held.list.contains(node).to_numpy() for node in nodes]
-    found: Matrix = np.stack(parts, axis=1).astype(np.float64)
-    return found
+    matrix: Matrix = np.stack(parts, axis=1).astype(np.float64)
+    return matrix
 
 
 def _died(frame: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -233,10 +233,10 @@ DOCUMENTS = (TEXTBOOK, BOTTOM_UP, GRADED, THESIS, MODELS)
 
 def document(name: str) -> Document:
     """A document by its key or its number."""
-    for number, one in enumerate(DOCUMENTS):
-        if name in (one.key, f"{number:03}"):
-            return one
-    known = [one.key for one in DOCUMENTS]
+    for number, paper in enumerate(DOCUMENTS):
+        if name in (paper.key, f"{number:03}"):
+            return paper
+    known = [paper.key for paper in DOCUMENTS]
     raise PlanError(f"no document is called {name!r}{nearest(name, known)} There are {', '.join(known)}")
 
 
@@ -245,44 +245,47 @@ def document(name: str) -> Document:
 
 def chosen(document: Document, names: Sequence[str]) -> list[Exhibit]:
     """The exhibits that are measured: those that are named, or all that can be."""
-    able = {one.name: one for one in document.exhibits if one.state is State.RUNS}
+    able = {exhibit.name: exhibit for exhibit in document.exhibits if exhibit.state is State.RUNS}
     for name in names:
         if name not in able:
-            known = {one.name: one for one in document.exhibits}
+            known = {exhibit.name: exhibit for exhibit in document.exhibits}
             if name in known:
-                one = known[name]
-                raise PlanError(f"{document.key}: {name} does not run ({one.state}{': ' * bool(one.where)}{one.where})")
+                exhibit = known[name]
+                raise PlanError(
+                    f"{document.key}: {name} does not run ({exhibit.state}{': ' * bool(exhibit.where)}{exhibit.where})"
+                )
             raise PlanError(f"{document.key}: there is no {name!r}{nearest(name, able)} What runs: {', '.join(able)}")
     return [able[name] for name in names] if names else list(able.values())
 
 
 def measured(document: Document, exhibits: Sequence[Exhibit], *, full: bool, work: Work) -> PaperFacts:
     """Run the experiments, one after the other."""
-    shown: list[Shown] = []
-    for number, one in enumerate(exhibits):
+    results: list[Shown] = []
+    for number, exhibit in enumerate(exhibits):
         work.advance(document.key, number, len(exhibits))
         began = time.process_time()
-        found = _found(one, full=full, work=work)
-        shown.append(replace(found, name=one.name, title=one.title, seconds=time.process_time() - began))
+        result = _found(exhibit, full=full, work=work)
+        results.append(replace(result, name=exhibit.name, title=exhibit.title, seconds=time.process_time() - began))
     work.advance(document.key, len(exhibits), len(exhibits))
-    ran = {one.name for one in exhibits}
-    others = [one for one in document.exhibits if one.name not in ran]
+    ran = {exhibit.name for exhibit in exhibits}
+    others = [exhibit for exhibit in document.exhibits if exhibit.name not in ran]
     return PaperFacts(
         title=document.title,
         size="in full, as in the document" if full else "quick: fewer settings; --full measures all",
         made=date.today().isoformat(),
         version=__version__,
-        shown=shown,
+        shown=results,
         others=[
-            (one.name, str(one.state), "run it by name" if one.state is State.RUNS else one.where) for one in others
+            (exhibit.name, str(exhibit.state), "run it by name" if exhibit.state is State.RUNS else exhibit.where)
+            for exhibit in others
         ],
     )
 
 
-def _found(one: Exhibit, *, full: bool, work: Work) -> Shown:
+def _found(exhibit: Exhibit, *, full: bool, work: Work) -> Shown:
     """What an experiment shows; where it is refused, why, so that the others are not lost."""
     try:
-        return one.experiment()(full=full, work=work)
+        return exhibit.experiment()(full=full, work=work)
     except Interrupted:
         raise
     except SfumatoError as error:
@@ -296,7 +299,7 @@ def write(facts: PaperFacts, path: Path) -> None:
 
 def as_json(facts: PaperFacts) -> Mapping[str, Any]:
     """Everything measured, for programs."""
-    told = asdict(facts)
-    for one in told["shown"]:
-        one.pop("panels")
-    return told
+    report = asdict(facts)
+    for result in report["shown"]:
+        result.pop("panels")
+    return report

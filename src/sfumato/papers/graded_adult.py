@@ -72,8 +72,8 @@ def adult_pair() -> Pair:
         }
     )
     secret = GradedSecret(key=_KEY, terms=terms)
-    made = GradedPseudonyms.columns(Table(frame=frame), secret)
-    after = frame.with_columns(made["age"].cast(pl.Float64), made["education"])
+    pseudonyms = GradedPseudonyms.columns(Table(frame=frame), secret)
+    after = frame.with_columns(pseudonyms["age"].cast(pl.Float64), pseudonyms["education"])
     return Pair(before=frame, after=after, secret=secret, training=data.training, words=data.words)
 
 
@@ -81,7 +81,7 @@ def values(*, full: bool, work: Work) -> Shown:
     """Table 3: nine numbers and their codes for five categories of width 15."""
     five = GradedGrouping(limits=tuple(map(Fraction, range(15, 91, 15))), values=(1, 2, 3, 4, 5))
     codes = five.codes(AGES)
-    beside = [
+    comparisons = [
         Beside(
             what=f"{age}, k = 5",
             theirs=theirs,
@@ -93,7 +93,7 @@ def values(*, full: bool, work: Work) -> Shown:
     ]
     back = five.numbers(codes)
     kept = float(np.corrcoef(AGES, [float(code) for code in codes])[0, 1])
-    beside += [
+    comparisons += [
         Beside(
             what="read back",
             theirs="interpreted by the parties",
@@ -103,18 +103,18 @@ def values(*, full: bool, work: Work) -> Shown:
         Beside(what="correlation", theirs="1", ours=f"{kept:.6f}", holds=kept > 0.999),
     ]
     notes = ["The columns k = 3 and k = 4 of the document fit no one set of categories, and are not compared."]
-    return Shown(data="The nine numbers of the document.", beside=beside, notes=notes)
+    return Shown(data="The nine numbers of the document.", beside=comparisons, notes=notes)
 
 
 def rules(*, full: bool, work: Work) -> Shown:
     """Table 2: the best rules of both tables, age left out as in the document."""
     pair = adult_pair()
     wanted = (("Apriori", 10, ">= 0.91"), ("Tertius", 11, ">= 0.95"), ("Predictive Apriori", 100, ">= 0.9941"))
-    beside = [_same_rules(pair, *_rules_of(pair, 100))]
+    comparisons = [_same_rules(pair, *_rules_of(pair, 100))]
     for name, many, confidence in wanted:
-        _, one, other = _rules_of(pair, many)
-        least = [sorted((rule[3] for rule in some), reverse=True)[:many][-1] for some in (one, other)]
-        beside.append(
+        _, before_rules, other = _rules_of(pair, many)
+        least = [sorted((rule[3] for rule in some), reverse=True)[:many][-1] for some in (before_rules, other)]
+        comparisons.append(
             Beside(
                 what=f"{name}: least confidence of the best {many} rules",
                 theirs=f"{many} rules {confidence}, before and after",
@@ -123,16 +123,16 @@ def rules(*, full: bool, work: Work) -> Shown:
                 why="" if name == "Apriori" else "ours are rules of frequent sets; that search asks for something else",
             )
         )
-    return Shown(data=pair.words, beside=beside)
+    return Shown(data=pair.words, beside=comparisons)
 
 
-def _same_rules(pair: Pair, support: float, one: list[Rule], other: list[Rule]) -> Beside:
+def _same_rules(pair: Pair, support: float, before_rules: list[Rule], other: list[Rule]) -> Beside:
     back = [(items_behind(a, pair.secret), items_behind(c, pair.secret), n, share) for a, c, n, share in other]
-    same = _as_set(one) == _as_set(back)
+    same = _as_set(before_rules) == _as_set(back)
     return Beside(
         what=f"all rules with support {support:g} and confidence 0.9: translated, those of the original",
         theirs="information loss is nil",
-        ours=f"{len(one):,} before, {len(other):,} after, {'equal' if same else 'different'}",
+        ours=f"{len(before_rules):,} before, {len(other):,} after, {'equal' if same else 'different'}",
         holds=same,
     )
 
@@ -141,32 +141,32 @@ def _rules_of(pair: Pair, many: int) -> tuple[float, list[Rule], list[Rule]]:
     """Support goes down in steps of 0.05, as WEKA's does, until there are so many rules."""
     for step in range(19, 0, -1):
         support = step / 20
-        found = [_mined(frame, support) for frame in (pair.before, pair.after)]
-        if len(found[0]) >= many:
+        rule_lists = [_mined(frame, support) for frame in (pair.before, pair.after)]
+        if len(rule_lists[0]) >= many:
             break
-    return support, found[0], found[1]
+    return support, rule_lists[0], rule_lists[1]
 
 
 def _mined(frame: pl.DataFrame, support: float) -> list[Rule]:
     named = [name for name in COLUMNS if name != "age"]
-    found = mined_rules(frame.select(named), columns=named, min_support=support, min_confidence=0.9).frame()
-    return list(found.select("antecedent", "consequent", "rows", "confidence").iter_rows())
+    rule_table = mined_rules(frame.select(named), columns=named, min_support=support, min_confidence=0.9).frame()
+    return list(rule_table.select("antecedent", "consequent", "rows", "confidence").iter_rows())
 
 
-def _as_set(found: Sequence[Rule]) -> set[object]:
-    return {(frozenset(a), frozenset(c), rows, confidence) for a, c, rows, confidence in found}
+def _as_set(rules: Sequence[Rule]) -> set[object]:
+    return {(frozenset(a), frozenset(c), rows, confidence) for a, c, rows, confidence in rules}
 
 
 def classes(*, full: bool, work: Work) -> Shown:
     """Figure 3 and the figures around it: a tree that tells marital status, and clusters."""
     pair = adult_pair()
-    (tree, one), (mined, other) = (_tree(pair, frame) for _, frame in _frames(pair))
-    told = {"before": one, "after": other}
+    (tree, before_classes), (mined, other) = (_tree(pair, frame) for _, frame in _frames(pair))
+    predictions = {"before": before_classes, "after": other}
     back = tree_of(tree_behind(tree_json(mined), pair.secret))
     same_paths = path_match(tree, back) == 1.0
-    beside = [
-        _equal(pair, "marital-status", "accuracy of a tree, class marital status", "85.55 %", told, _SPLIT),
-        _alike("confusion matrix of the tree, figure 3", told),
+    comparisons = [
+        _equal(pair, "marital-status", "accuracy of a tree, class marital status", "85.55 %", predictions, _SPLIT),
+        _alike("confusion matrix of the tree, figure 3", predictions),
         Beside(
             what="the miner's tree, translated at a site",
             theirs="interpreted by the parties",
@@ -174,10 +174,10 @@ def classes(*, full: bool, work: Work) -> Shown:
             holds=same_paths,
         ),
     ]
-    by_name = int((_tree(pair, pair.after, ordered=False)[1] != one).sum())
+    by_name = int((_tree(pair, pair.after, ordered=False)[1] != before_classes).sum())
     squares = {what: _clusters(frame) for what, frame in _frames(pair)}
     first, second = squares.values()
-    beside.append(
+    comparisons.append(
         Beside(
             what="sum of squared errors within two clusters",
             theirs="92,466 before and after",
@@ -188,31 +188,33 @@ def classes(*, full: bool, work: Work) -> Shown:
     )
     same = bool((first[1] == second[1]).all())
     words = "equal" if same else "different"
-    beside.append(Beside(what="cluster of every record", theirs="equal", ours=words, holds=same))
+    comparisons.append(Beside(what="cluster of every record", theirs="equal", ours=words, holds=same))
     note = (
         "The learner breaks ties by the order of values. Here aliases are declared in the order of the values behind "
-        f"them; in the order of their names {by_name:,} of {len(one):,} records get another class."
+        f"them; in the order of their names {by_name:,} of {len(before_classes):,} records get another class."
     )
-    return Shown(data=pair.words, beside=beside, grids=[_confusion(pair, one)], notes=[note])
+    return Shown(data=pair.words, beside=comparisons, grids=[_confusion(pair, before_classes)], notes=[note])
 
 
 def bayes(*, full: bool, work: Work) -> Shown:
     """Figures 4 and 5: naive Bayes that tells the work class."""
     pair = adult_pair()
-    told = {what: _bayes(pair, frame) for what, frame in _frames(pair)}
-    beside = [
-        _equal(pair, "workclass", "accuracy of naive Bayes, class work class", "equal before and after", told),
-        _alike("class of every record", told),
+    predictions = {what: _bayes(pair, frame) for what, frame in _frames(pair)}
+    comparisons = [
+        _equal(pair, "workclass", "accuracy of naive Bayes, class work class", "equal before and after", predictions),
+        _alike("class of every record", predictions),
     ]
     ages = [frame["age"].cast(pl.Float64).to_numpy() for _, frame in _frames(pair)]
-    for what, (one, other) in (
+    for what, (before_value, other) in (
         ("mean", [age.mean() for age in ages]),
         ("standard deviation", [age.std() for age in ages]),
     ):
-        ours = f"{one:.3f}, {other:.3f}"
-        beside.append(Beside(what=f"{what} of age", theirs="differs", ours=ours, holds=bool(one != other)))
+        ours = f"{before_value:.3f}, {other:.3f}"
+        comparisons.append(
+            Beside(what=f"{what} of age", theirs="differs", ours=ours, holds=bool(before_value != other))
+        )
     note = "Age is told by 20 equal parts of its range; WEKA takes a normal curve."
-    return Shown(data=pair.words, beside=beside, notes=[note])
+    return Shown(data=pair.words, beside=comparisons, notes=[note])
 
 
 def _frames(pair: Pair) -> tuple[tuple[str, pl.DataFrame], tuple[str, pl.DataFrame]]:
@@ -226,7 +228,7 @@ def _records(pair: Pair, frame: pl.DataFrame, target: str, *, ordered: bool = Tr
     if frame is pair.after and isinstance(age, GradedNumbers):
         first = age.grouping.values[0]
         years = Numbers(low=first, high=first + RANGES, grid=RANGES / (HIGH - LOW))
-        schools = [pair.secret.columns["education"].shown(one) for one in schools]
+        schools = [pair.secret.columns["education"].shown(school) for school in schools]
     education = {"education": Categories(values=tuple(schools))} if ordered else {}
     return read_records(frame, target=target, domains={"age": years, **education})
 
@@ -255,29 +257,39 @@ def _clusters(frame: pl.DataFrame) -> tuple[float, Whole]:
     return squares, nearest(points, centres)[0]
 
 
-def _equal(pair: Pair, target: str, what: str, theirs: str, told: Mapping[str, Whole], why: str = "") -> Beside:
+def _equal(pair: Pair, target: str, what: str, theirs: str, predictions: Mapping[str, Whole], why: str = "") -> Beside:
     """The accuracy before and after."""
     true = _truth(pair, target)
-    one, other = (float((said == true).mean()) for said in told.values())
-    return Beside(what=what, theirs=theirs, ours=f"{one:.2%} before, {other:.2%} after", holds=one == other, why=why)
+    before_share, other = (float((prediction == true).mean()) for prediction in predictions.values())
+    return Beside(
+        what=what,
+        theirs=theirs,
+        ours=f"{before_share:.2%} before, {other:.2%} after",
+        holds=before_share == other,
+        why=why,
+    )
 
 
-def _alike(what: str, told: Mapping[str, Whole]) -> Beside:
-    one, other = told.values()
-    apart = int((one != other).sum())
-    ours = f"equal, {len(one):,} records" if not apart else f"{apart:,} of {len(one):,} records differ"
+def _alike(what: str, predictions: Mapping[str, Whole]) -> Beside:
+    before_classes, other = predictions.values()
+    apart = int((before_classes != other).sum())
+    ours = (
+        f"equal, {len(before_classes):,} records"
+        if not apart
+        else f"{apart:,} of {len(before_classes):,} records differ"
+    )
     return Beside(what=what, theirs="equal", ours=ours, holds=not apart)
 
 
 def _truth(pair: Pair, target: str) -> Whole:
     names = pair.before[target].unique().sort().to_list()
-    return np.array([names.index(one) for one in pair.before[target][pair.training :].to_list()], np.int64)
+    return np.array([names.index(label) for label in pair.before[target][pair.training :].to_list()], np.int64)
 
 
-def _confusion(pair: Pair, said: Whole) -> Grid:
+def _confusion(pair: Pair, prediction: Whole) -> Grid:
     """Records by true and told class."""
     names = pair.before["marital-status"].unique().sort().to_list()
     counts = np.zeros((len(names), len(names)), np.int64)
-    np.add.at(counts, (_truth(pair, "marital-status"), said), 1)
-    rows = [[name, *(f"{one:,}" for one in row)] for name, row in zip(names, counts.tolist(), strict=True)]
+    np.add.at(counts, (_truth(pair, "marital-status"), prediction), 1)
+    rows = [[name, *(f"{count:,}" for count in row)] for name, row in zip(names, counts.tolist(), strict=True)]
     return Grid(title="confusion matrix of the tree, before and after", heads=["true", *names], rows=rows)

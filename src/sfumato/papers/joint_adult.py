@@ -38,12 +38,12 @@ def vertical(*, full: bool, work: Work) -> Shown:
     frame = adult_data().frame
     mine = [name for name in frame.columns if name not in (*TAXATION, CLASS)]
     alone = {"SE(A)": _own(frame.select(*mine, CLASS)), "SE(B)": _own(frame.select(*TAXATION, CLASS))}
-    base, found = _base(), _central(ks, work)
-    best = min(100 * (min(alone.values()) - found[k]) for k in ks)
-    beside = [
+    base, errors = _base(), _central(ks, work)
+    best = min(100 * (min(alone.values()) - errors[k]) for k in ks)
+    comparisons = [
         Beside(what="SE(A): the first party's own table", theirs="17.7 %", ours=f"{alone['SE(A)']:.1%}", why=LEARNER),
         Beside(what="SE(B): the second party's own table", theirs="17.9 %", ours=f"{alone['SE(B)']:.1%}"),
-        Beside(what="CE at K = 100", theirs="16.8 %", ours=f"{found[100]:.1%}"),
+        Beside(what="CE at K = 100", theirs="16.8 %", ours=f"{errors[100]:.1%}"),
         Beside(
             what="both parties gain by the integration, at every K (points, at least)",
             theirs="about 1.5",
@@ -52,7 +52,7 @@ def vertical(*, full: bool, work: Work) -> Shown:
             why="" if best > 0 else _GREEDY,
         ),
     ]
-    return _shown({"CE": found}, ks, {**alone, "BE": base.baseline, "UE": base.upper_bound}, beside)
+    return _shown({"CE": errors}, ks, {**alone, "BE": base.baseline, "UE": base.upper_bound}, comparisons)
 
 
 def horizontal(*, full: bool, work: Work) -> Shown:
@@ -65,7 +65,7 @@ def horizontal(*, full: bool, work: Work) -> Shown:
     apart = {k: error for k, (error, _) in parted.items()}
     more = {k: parted[k][1] - lost[k] for k in ks}
     cost, left = ([100 * x for x in line] for line in _gaps(base, [apart[k] for k in ks]))
-    beside = [
+    comparisons = [
         Beside(what="CE - BE in points, generalize then integrate", theirs="3.8 to 8.2", ours=_span(cost), why=LEARNER),
         Beside(what="UE - CE in points, generalize then integrate", theirs="1.7 to 6.1", ours=_span(left)),
         Beside(
@@ -84,7 +84,7 @@ def horizontal(*, full: bool, work: Work) -> Shown:
         ),
     ]
     lines = {"integrate, then generalize": together, "generalize, then integrate": apart}
-    return _shown(lines, ks, {"BE": base.baseline, "UE": base.upper_bound}, beside)
+    return _shown(lines, ks, {"BE": base.baseline, "UE": base.upper_bound}, comparisons)
 
 
 def _ks(full: bool) -> tuple[int, ...]:
@@ -97,8 +97,8 @@ def _train(rows: int) -> NDArray[np.bool_]:
 
 def _own(frame: pl.DataFrame) -> float:
     """The error of a tree on one party's own values."""
-    one = prepared_columns(frame, {"k_anonymity": 2})
-    return study(one, "tree", _train(frame.height)).baseline
+    preparation = prepared_columns(frame, {"k_anonymity": 2})
+    return study(preparation, "tree", _train(frame.height)).baseline
 
 
 def _base() -> Study:
@@ -107,57 +107,61 @@ def _base() -> Study:
 
 
 def _central(ks: Sequence[int], work: Work, lost: dict[int, float] | None = None) -> dict[int, float]:
-    frame, found = adult_data().frame, {}
+    frame, errors = adult_data().frame, {}
     for number, k in enumerate(ks):
         work.advance("joint release", number, len(ks))
-        one = prepared(frame, requirement(_L, k, _C))
-        made = specialized(one, work)
+        preparation = prepared(frame, requirement(_L, k, _C))
+        outcome = specialized(preparation, work)
         if lost is not None:
-            lost[k] = float("nan") if made is None else made.loss
-        found[k] = float("nan") if made is None else study(one, "tree", _train(frame.height)).errors(made).released
-    return found
+            lost[k] = float("nan") if outcome is None else outcome.loss
+        errors[k] = (
+            float("nan")
+            if outcome is None
+            else study(preparation, "tree", _train(frame.height)).errors(outcome).released
+        )
+    return errors
 
 
 def _naive(base: Study, k: int, work: Work) -> tuple[float, float]:
     """The error on parts that were generalized each by itself, and what they lost."""
-    frame, made = adult_data().frame, []
+    frame, recodings = adult_data().frame, []
     parts = [np.arange(number, frame.height, PARTIES) for number in range(PARTIES)]
     for part in parts:
-        one = prepared(frame[part], requirement(_L, k, _C)).at("rows")
-        outcome = specialized(one, work)
+        preparation = prepared(frame[part], requirement(_L, k, _C)).at("rows")
+        outcome = specialized(preparation, work)
         if outcome is None:
             return float("nan"), float("nan")
-        made.append(outcome.recoding(one.problem))
+        recodings.append(outcome.recoding(preparation.problem))
     problem = base.problem
     if not isinstance(problem, Problem):
         raise TypeError("the study is not of a problem")
-    put = Outcome.of(problem, _put_together(made, parts), np.zeros(frame.height, np.bool_), {})
+    put = Outcome.of(problem, _put_together(recodings, parts), np.zeros(frame.height, np.bool_), {})
     return base.errors(put).released, put.loss
 
 
-def _put_together(made: Sequence[Recoded], parts: Sequence[Ids]) -> Recoded:
+def _put_together(recodings: Sequence[Recoded], parts: Sequence[Ids]) -> Recoded:
     """The labels of all parts' rows, in the order of the whole table."""
     rows = sum(map(len, parts))
-    columns = range(len(made[0].labels))
-    labels = [list(dict.fromkeys(label for one in made for label in one.labels[c])) for c in columns]
+    columns = range(len(recodings[0].labels))
+    labels = [list(dict.fromkeys(label for recoding in recodings for label in recoding.labels[c])) for c in columns]
     keys = np.zeros((len(columns), rows), np.int32)
     rulers = []
     for c in columns:
         place = {label: code for code, label in enumerate(labels[c])}
         sizes, steps = np.zeros(len(place)), np.zeros(len(place))
-        for one, part in zip(made, parts, strict=True):
-            codes = np.array([place[label] for label in one.labels[c]], np.int32)
-            keys[c, part] = codes[one.keys[c]]
-            sizes[codes], steps[codes] = one.rulers[c].sizes, one.rulers[c].steps
-        first = made[0].rulers[c]
+        for recoding, part in zip(recodings, parts, strict=True):
+            codes = np.array([place[label] for label in recoding.labels[c]], np.int32)
+            keys[c, part] = codes[recoding.keys[c]]
+            sizes[codes], steps[codes] = recoding.rulers[c].sizes, recoding.rulers[c].steps
+        first = recodings[0].rulers[c]
         rulers.append(
             Ruler(sizes=sizes, steps=steps, total=first.total, height=first.height, continuous=first.continuous)
         )
-    return Recoded(labels=tuple(map(tuple, labels)), keys=keys, rulers=tuple(rulers), forms=made[0].forms)
+    return Recoded(labels=tuple(map(tuple, labels)), keys=keys, rulers=tuple(rulers), forms=recodings[0].forms)
 
 
 def _gaps(base: Study, errors: Sequence[float]) -> tuple[list[float], list[float]]:
-    return [one - base.baseline for one in errors], [base.upper_bound - one for one in errors]
+    return [error - base.baseline for error in errors], [base.upper_bound - error for error in errors]
 
 
 def _span(values: Sequence[float]) -> str:
@@ -165,22 +169,23 @@ def _span(values: Sequence[float]) -> str:
 
 
 def _shown(
-    found: Mapping[str, Mapping[int, float]],
+    errors: Mapping[str, Mapping[int, float]],
     ks: Sequence[int],
     compared: Mapping[str, float],
-    beside: Sequence[Beside],
+    comparisons: Sequence[Beside],
 ) -> Shown:
     """One chart by K, and a table of everything, in per cent."""
     drawn = [
-        Line(name=name, points=[(k, 100 * line[k]) for k in ks], tone=n) for n, (name, line) in enumerate(found.items())
+        Line(name=name, points=[(k, 100 * line[k]) for k in ks], tone=n)
+        for n, (name, line) in enumerate(errors.items())
     ]
     drawn += flat(ks, {name: 100 * y for name, y in compared.items()})
     heights = ticks_over(
-        [*(100 * line[k] for line in found.values() for k in ks), *(100 * y for y in compared.values())]
+        [*(100 * line[k] for line in errors.values() for k in ks), *(100 * y for y in compared.values())]
     )
     title = f"classification error, L = {_L}, C = {_C:.0%}"
-    rows = [[str(k), *(f"{100 * line[k]:.2f}" for line in found.values())] for k in ks]
-    rows += [[name, *[f"{100 * y:.2f}"] * len(found)] for name, y in compared.items()]
-    grid = Grid(title="errors, in %", heads=["K", *found], rows=rows)
+    rows = [[str(k), *(f"{100 * line[k]:.2f}" for line in errors.values())] for k in ks]
+    rows += [[name, *[f"{100 * y:.2f}"] * len(errors)] for name, y in compared.items()]
+    grid = Grid(title="errors, in %", heads=["K", *errors], rows=rows)
     panel = Panel(title=title, lines=drawn, x="K", ticks=list(ks), y=heights, unit=" %")
-    return Shown(data=adult_data().words, beside=beside, grids=[grid], panels=[panel])
+    return Shown(data=adult_data().words, beside=comparisons, grids=[grid], panels=[panel])

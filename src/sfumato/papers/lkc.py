@@ -70,20 +70,20 @@ def errors(*, full: bool, work: Work) -> Shown:
     ks, cs = _settings(full)
     data, settings = adult_data(), [(k, 0.2) for k in ks] + [(100, c) for c in cs if c != 0.2]
     base = study(prepared(data.frame, requirement(2, 20, 0.2)), "tree", np.arange(data.frame.height) < data.training)
-    found: Found = {}
-    asked = [(l, k, c) for l in LS for k, c in settings]
-    for number, (l, k, c) in enumerate(asked):
-        work.advance("errors", number, len(asked))
+    results: Found = {}
+    cases = [(l, k, c) for l in LS for k, c in settings]
+    for number, (l, k, c) in enumerate(cases):
+        work.advance("errors", number, len(cases))
         for line, splits in ((l, "best"), (f"{l}, splits valid", "valid")):
-            made = specialized(prepared(data.frame, requirement(l, k, c)), work, splits=splits)
-            found[line, k, c] = float("nan") if made is None else base.errors(made).released
-    cost = {l: [100 * (found[l, k, 0.2] - base.baseline) for k in ks] for l in LS}
-    gain = {l: [100 * (base.upper_bound - found[l, k, 0.2]) for k in ks] for l in LS}
+            outcome = specialized(prepared(data.frame, requirement(l, k, c)), work, splits=splits)
+            results[line, k, c] = float("nan") if outcome is None else base.errors(outcome).released
+    cost = {l: [100 * (results[l, k, 0.2] - base.baseline) for k in ks] for l in LS}
+    gain = {l: [100 * (base.upper_bound - results[l, k, 0.2]) for k in ks] for l in LS}
     known = [x for l in (4, 6) for x in cost[l]]
-    spread = max(100 * (np.nanmax(line) - np.nanmin(line)) for line in ([found[l, 100, c] for c in cs] for l in LS))
-    barred = [c for c in cs if np.isnan(found[2, 100, c])]
-    valid = [100 * (found["2, splits valid", k, 0.2] - base.baseline) for k in ks]
-    beside = [
+    spread = max(100 * (np.nanmax(line) - np.nanmin(line)) for line in ([results[l, 100, c] for c in cs] for l in LS))
+    barred = [c for c in cs if np.isnan(results[2, 100, c])]
+    valid = [100 * (results["2, splits valid", k, 0.2] - base.baseline) for k in ks]
+    comparisons = [
         Beside(what="baseline error BE", theirs="14.7 %", ours=f"{base.baseline:.1%}", why=LEARNER),
         Beside(what="upper bound UE", theirs="24.5 %", ours=f"{base.upper_bound:.1%}"),
         Beside(
@@ -105,24 +105,24 @@ def errors(*, full: bool, work: Work) -> Shown:
     ]
     flat = [("BE", base.baseline), ("UE", base.upper_bound)]
     return _shown(
-        "classification error", " %", found, ks, cs, beside, [(n, 100 * y) for n, y in flat], 100, words="{:.2f}"
+        "classification error", " %", results, ks, cs, comparisons, [(n, 100 * y) for n, y in flat], 100, words="{:.2f}"
     )
 
 
 def ratios(*, full: bool, work: Work) -> Shown:
     """Figure 3.6: the discernibility ratio, by K and by C, beside that of traditional k-anonymity."""
     ks, cs = _settings(full)
-    frame, found = adult_data().frame, Found()
+    frame, results = adult_data().frame, Found()
     settings = [(k, c) for c in (0.2, 1.0) for k in ks] + [(100, c) for c in cs if c != 0.2]
     for number, (k, c) in enumerate(settings):
         work.advance("ratios", number, len(settings))
         for l in LS:
-            found[l, k, c] = ratio(prepared(frame, requirement(l, k, c)), work)
-        plain = found.get(("k", k, 0.2))
-        found["k", k, c] = ratio(prepared(frame, {"k_anonymity": k}), work) if plain is None else plain
-    low, middle = ([found[l, k, 0.2] for k in ks] for l in (2, 4))
-    high, trad = ([found[l, k, 1.0] for k in ks] for l in (6, "k"))
-    beside = [
+            results[l, k, c] = ratio(prepared(frame, requirement(l, k, c)), work)
+        plain = results.get(("k", k, 0.2))
+        results["k", k, c] = ratio(prepared(frame, {"k_anonymity": k}), work) if plain is None else plain
+    low, middle = ([results[l, k, 0.2] for k in ks] for l in (2, 4))
+    high, trad = ([results[l, k, 1.0] for k in ks] for l in (6, "k"))
+    comparisons = [
         Beside(what="DR at L = 2", theirs="close to 0", ours=_span(low, "{:.4f}"), holds=max(low) < 0.02),
         Beside(
             what="DR grows from L = 2 to L = 4",
@@ -138,27 +138,27 @@ def ratios(*, full: bool, work: Work) -> Shown:
             why="At C = 20 % the bound on confidence refuses steps that k-anonymity takes, and ratios are larger.",
         ),
     ]
-    return _shown("discernibility ratio", "", found, ks, cs, beside, [], 1, words="{:.4f}")
+    return _shown("discernibility ratio", "", results, ks, cs, comparisons, [], 1, words="{:.4f}")
 
 
 def seconds(*, full: bool, work: Work) -> Shown:
     """Figure 3.7: seconds of CPU of the anonymizing itself, for growing tables."""
     data, sizes = adult_data(), sizes_of(full, (100_000, 200_000))
-    asked = {"lkc": {"l": 4, "k": 20, "c": 1.0, "column": SECRET}}
+    privacy = {"lkc": {"l": 4, "k": 20, "c": 1.0, "column": SECRET}}
 
     def took(size: int) -> dict[str, float]:
-        problem = prepared(varied(data.frame, size, (CLASS, SECRET)), asked).problem
+        problem = prepared(varied(data.frame, size, (CLASS, SECRET)), privacy).problem
         began = time.process_time()
         TopDown()(problem, work)
         return {"top-down": time.process_time() - began}
 
-    def stated(found: Mapping[tuple[str, int], float]) -> list[Beside]:
+    def stated(times: Mapping[tuple[str, int], float]) -> list[Beside]:
         last = sizes[-1]
-        ours = f"{found['top-down', last]:.1f} s"
+        ours = f"{times['top-down', last]:.1f} s"
         return [Beside(what=f"anonymizing {last:,} records", theirs="33 s for 1,000,000", ours=ours)]
 
     words = f"{data.words} Larger tables hold variations."
-    return growth(sizes, took, work, main="top-down", title="L = 4, K = 20, C = 100 %", data=words, beside=stated)
+    return growth(sizes, took, work, main="top-down", title="L = 4, K = 20, C = 100 %", data=words, comparisons=stated)
 
 
 def _infeasible(frame: pl.DataFrame, barred: Sequence[float]) -> str:
@@ -166,28 +166,31 @@ def _infeasible(frame: pl.DataFrame, barred: Sequence[float]) -> str:
     if not barred:
         return ""
     most = max((frame[SECRET] == value).sum() / frame.height for value in GUARDED)
-    told = " and ".join(f"{c:.0%}" for c in barred)
-    return f"C = {told} cannot be kept: {most:.1%} of all records have one guarded value, which everybody may infer."
+    percentages = " and ".join(f"{c:.0%}" for c in barred)
+    everywhere = f"{most:.1%} of all records have one guarded value"
+    return f"C = {percentages} cannot be kept: {everywhere}, which everybody may infer."
 
 
 def _settings(full: bool) -> tuple[tuple[int, ...], tuple[float, ...]]:
     return ((20, 40, 60, 80, 100), (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)) if full else ((20, 60, 100), (0.1, 0.2, 0.3))
 
 
-def specialized(one: Prepared, work: Work, **options: Any) -> Outcome | None:
+def specialized(preparation: Prepared, work: Work, **options: Any) -> Outcome | None:
     """The release, or nothing where the whole table as one group fails already."""
     try:
-        return TopDown(**options)(one.problem, work)
+        return TopDown(**options)(preparation.problem, work)
     except Infeasible:
         return None
 
 
-def ratio(one: Prepared, work: Work) -> float:
+def ratio(preparation: Prepared, work: Work) -> float:
     """The discernibility ratio of a release made for it; no number where nothing is feasible."""
-    made = specialized(one, work, score="discernibility")
-    if made is None:
+    outcome = specialized(preparation, work, score="discernibility")
+    if outcome is None:
         return float("nan")
-    return DiscernibilityRatio().measure(made.recoding(one.problem).view(one.problem, made.suppressed))
+    return DiscernibilityRatio().measure(
+        outcome.recoding(preparation.problem).view(preparation.problem, outcome.suppressed)
+    )
 
 
 def _span(values: Sequence[float], words: str = "{:.1f}") -> str:
@@ -197,41 +200,41 @@ def _span(values: Sequence[float], words: str = "{:.1f}") -> str:
 def _shown(
     what: str,
     unit: str,
-    found: Found,
+    results: Found,
     ks: Sequence[int],
     cs: Sequence[float],
-    beside: Sequence[Beside],
+    comparisons: Sequence[Beside],
     flat: Sequence[tuple[str, float]],
     scale: float,
     words: str,
 ) -> Shown:
     """Charts by K at one C, and by C at K = 100; and a table of everything."""
-    lines = list(dict.fromkeys(line for line, _, _ in found))
+    lines = list(dict.fromkeys(line for line, _, _ in results))
     named = {line: "k-anonymity" if line == "k" else f"L = {line}" for line in lines}
-    heights = ticks_over([scale * y for y in found.values()] + [y for _, y in flat])
+    heights = ticks_over([scale * y for y in results.values()] + [y for _, y in flat])
     panels = []
     for x, title, places in (
         ("K", "C = 20 %", [(k, k, 0.2) for k in ks]),
         ("C in %", "K = 100", [(100 * c, 100, c) for c in cs]),
         ("K", "C = 100 %", [(k, k, 1.0) for k in ks]),
     ):
-        if (lines[0], *places[0][1:]) not in found:
+        if (lines[0], *places[0][1:]) not in results:
             continue
-        shown = [line for line in lines if line in (*LS, "k")]
+        visible_lines = [line for line in lines if line in (*LS, "k")]
         drawn = [
-            Line(name=named[line], points=[(at, scale * found[line, k, c]) for at, k, c in places], tone=n)
-            for n, line in enumerate(shown)
+            Line(name=named[line], points=[(at, scale * results[line, k, c]) for at, k, c in places], tone=n)
+            for n, line in enumerate(visible_lines)
         ]
         drawn += [Line(name=n, points=[(at, y) for at, _, _ in places], tone=-1, dashed=True) for n, y in flat]
         ticks = [at for at, _, _ in places]
         panels.append(Panel(title=f"{what}, {title}", lines=drawn, x=x, ticks=ticks, y=heights, unit=unit))
     rows = [
-        [str(k), f"{c:.0%}", *(_written(scale * found[line, k, c], words) for line in lines)]
-        for k, c in dict.fromkeys((k, c) for _, k, c in found)
+        [str(k), f"{c:.0%}", *(_written(scale * results[line, k, c], words) for line in lines)]
+        for k, c in dict.fromkeys((k, c) for _, k, c in results)
     ]
     heads = ["K", "C", *(f"{named[line]}{f', in{unit}' * bool(unit)}" for line in lines)]
     grid = Grid(title=f"every {what}", heads=heads, rows=rows)
-    return Shown(data=adult_data().words, beside=beside, grids=[grid], panels=panels)
+    return Shown(data=adult_data().words, beside=comparisons, grids=[grid], panels=panels)
 
 
 def _written(value: float, words: str) -> str:
@@ -258,15 +261,15 @@ def utility(*, full: bool, work: Work) -> Shown:
     frame = blood(RECORDS, seed=1).select(*BLOOD_QUASI, "blood group", "diagnosis")
     base = study(prepared_blood(frame, {"k_anonymity": 1}), "tree", np.arange(RECORDS) < 2 * RECORDS // 3)
     error, ratios = {}, {}
-    asked = [(l, k) for l in (*LS, 0) for k in ks]
-    for number, (l, k) in enumerate(asked):
-        work.advance("transfusions", number, len(asked))
+    cases = [(l, k) for l in (*LS, 0) for k in ks]
+    for number, (l, k) in enumerate(cases):
+        work.advance("transfusions", number, len(cases))
         wanted = {"lkc": {"l": l, "k": k, "c": C, "column": "diagnosis"}} if l else {"k_anonymity": k}
-        one = prepared_blood(frame, wanted)
-        made = specialized(one, work, score="gain")
-        error[l, k] = float("nan") if made is None else base.errors(made).released
-        ratios[l, k] = ratio(one, work)
-    beside = _stated(error, ratios, ks, base.baseline, base.upper_bound)
+        preparation = prepared_blood(frame, wanted)
+        outcome = specialized(preparation, work, score="gain")
+        error[l, k] = float("nan") if outcome is None else base.errors(outcome).released
+        ratios[l, k] = ratio(preparation, work)
+    comparisons = _stated(error, ratios, ks, base.baseline, base.upper_bound)
     named = {**{l: f"L = {l}" for l in LS}, 0: "k-anonymity"}
     rows = [[str(k), *(f"{error[l, k]:.2%}" for l in (*LS, 0)), *(f"{ratios[l, k]:.4f}" for l in (*LS, 0))] for k in ks]
     heads = ["K", *(f"CE, {named[l]}" for l in (*LS, 0)), *(f"DR, {named[l]}" for l in (*LS, 0))]
@@ -278,7 +281,7 @@ def utility(*, full: bool, work: Work) -> Shown:
     return Shown(
         data=f"A stand-in for the records of the thesis, which are not public: {RECORDS:,} synthetic records with 41 "
         "quasi-identifiers, 8 blood groups and 15 diagnoses.",
-        beside=beside,
+        beside=comparisons,
         grids=[Grid(title="every figure", heads=heads, rows=rows)],
         panels=panels,
     )
@@ -326,12 +329,12 @@ def _panel(
     title: str,
     ks: Sequence[int],
     named: Mapping[int, str],
-    found: BloodResults,
+    results: BloodResults,
     ends: Sequence[Line],
     unit: str,
 ) -> Panel:
     lines = [
-        Line(name=name, points=[(k, found[l, k]) for k in ks], tone=n) for n, (l, name) in enumerate(named.items())
+        Line(name=name, points=[(k, results[l, k]) for k in ks], tone=n) for n, (l, name) in enumerate(named.items())
     ]
-    heights = [*found.values(), *(y for one in ends for _, y in one.points)]
+    heights = [*results.values(), *(y for line in ends for _, y in line.points)]
     return Panel(title=title, lines=[*lines, *ends], x="K", ticks=ks, y=ticks_over(heights), unit=unit)

@@ -34,38 +34,38 @@ Release = Callable[[str, PrivateTable, Work], NoisyTable]
 def accuracy(*, full: bool, work: Work) -> Shown:
     """Figure 7.2: the accuracy of a tree that learns from the release, by budget, for one noise and for two."""
     epsilons, runs = (EPSILONS, 10) if full else (("0.1", "1"), 1)
-    one, found = adult_trial(), dict[tuple[str, str], float]()
-    asked = [(name, epsilon) for name in WAYS for epsilon in epsilons]
-    for number, (name, epsilon) in enumerate(asked):
-        work.advance("accuracy", number, len(asked))
-        made = (WAYS[name](epsilon, one.train, work) for _ in range(runs))
-        found[name, epsilon] = 100 * fmean(one.accuracy(table) for table in made)
-    raw, majority = 100 * one.raw(), 100 * one.majority()
+    trial, accuracies = adult_trial(), dict[tuple[str, str], float]()
+    cases = [(name, epsilon) for name in WAYS for epsilon in epsilons]
+    for number, (name, epsilon) in enumerate(cases):
+        work.advance("accuracy", number, len(cases))
+        releases = (WAYS[name](epsilon, trial.train, work) for _ in range(runs))
+        accuracies[name, epsilon] = 100 * fmean(trial.accuracy(table) for table in releases)
+    raw, majority = 100 * trial.raw(), 100 * trial.majority()
     places = [float(e) for e in epsilons]
     panel = Panel(
         title=f"accuracy, score Max, {STEPS} specializations",
         lines=[
             *(
-                Line(name=name, points=[(float(e), found[name, e]) for e in epsilons], tone=tone)
+                Line(name=name, points=[(float(e), accuracies[name, e]) for e in epsilons], tone=tone)
                 for tone, name in enumerate(WAYS)
             ),
             *flat(places, {"raw": raw, "majority": majority}),
         ],
         x="epsilon",
         ticks=places,
-        y=ticks_over([*found.values(), raw, majority]),
+        y=ticks_over([*accuracies.values(), raw, majority]),
         unit=" %",
     )
-    rows = [[e, *(f"{found[name, e]:.2f}" for name in WAYS)] for e in epsilons]
+    rows = [[e, *(f"{accuracies[name, e]:.2f}" for name in WAYS)] for e in epsilons]
     grid = Grid(title=f"accuracy in %, mean of {runs} runs", heads=["epsilon", *WAYS], rows=rows)
-    return Shown(data=adult_data().words, beside=_beside(found, epsilons), grids=[grid], panels=[panel])
+    return Shown(data=adult_data().words, beside=_beside(accuracies, epsilons), grids=[grid], panels=[panel])
 
 
-def _beside(found: Mapping[tuple[str, str], float], epsilons: tuple[str, ...]) -> list[Beside]:
+def _beside(accuracies: Mapping[tuple[str, str], float], epsilons: tuple[str, ...]) -> list[Beside]:
     def less(of: str, than: str) -> list[float]:
-        return [found[than, e] - found[of, e] for e in epsilons]
+        return [accuracies[than, e] - accuracies[of, e] for e in epsilons]
 
-    def told(points: list[float]) -> str:
+    def points_text(points: list[float]) -> str:
         return f"{fmean(points):+.2f} points on average, {min(points):+.2f} to {max(points):+.2f}"
 
     noise, many = less(TWO, ONE), less(THREE, ONE)
@@ -73,14 +73,14 @@ def _beside(found: Mapping[tuple[str, str], float], epsilons: tuple[str, ...]) -
         Beside(
             what="what a second noise costs",
             theirs="insignificant",
-            ours=told(noise),
+            ours=points_text(noise),
             holds=abs(fmean(noise)) < 0.5,
             why=LEARNER,
         ),
         Beside(
             what="three parties, below one party",
             theirs="not measured",
-            ours=told(many),
+            ours=points_text(many),
             why="Three parties choose by noisy counts of every attribute, and no choice costs them anything.",
         ),
     ]
@@ -105,13 +105,13 @@ def _alone(epsilon: str, table: PrivateTable, work: Work) -> NoisyTable:
 
 
 def _pair(epsilon: str, table: PrivateTable, work: Work) -> NoisyTable:
-    asked = DiffGen(epsilon=epsilon, specializations=STEPS, score="max")
-    return published(asked, table, work, Mechanisms(count=_counted(2, 1)))
+    settings = DiffGen(epsilon=epsilon, specializations=STEPS, score="max")
+    return published(settings, table, work, Mechanisms(count=_counted(2, 1)))
 
 
 def _three(epsilon: str, table: PrivateTable, work: Work) -> NoisyTable:
-    asked = DiffGen(epsilon=epsilon, specializations=STEPS, score="max", choosing="counts")
-    return published(asked, table, work, Mechanisms(count=_counted(3, 2)))
+    settings = DiffGen(epsilon=epsilon, specializations=STEPS, score="max", choosing="counts")
+    return published(settings, table, work, Mechanisms(count=_counted(3, 2)))
 
 
 WAYS: Mapping[str, Release] = {ONE: _alone, TWO: _pair, THREE: _three}

@@ -79,12 +79,12 @@ def varied(frame: pl.DataFrame, rows: int, kept: tuple[str, ...]) -> pl.DataFram
     """The rows and variations of them, so many in all: a fifth of their values is drawn anew from the column."""
     rng = Chance(seed=3).generator()
     copies = frame[rng.integers(0, frame.height, rows - frame.height)]
-    made = []
+    columns = []
     for name in frame.columns:
         drawn = frame[name][rng.integers(0, frame.height, copies.height)]
         keep = pl.Series(rng.random(copies.height) < (1.0 if name in kept else 0.8))
-        made.append(copies[name].zip_with(keep, drawn).alias(name))
-    return pl.concat([frame, pl.DataFrame(made)])
+        columns.append(copies[name].zip_with(keep, drawn).alias(name))
+    return pl.concat([frame, pl.DataFrame(columns)])
 
 
 # What several figures share: lines to compare with, and time that grows with the records.
@@ -103,7 +103,7 @@ def flat(ends: Sequence[float], named: Mapping[str, float]) -> list[Line]:
 
 
 def by_epsilon(
-    found: Mapping[tuple[str, str], float],
+    shares: Mapping[tuple[str, str], float],
     named: Mapping[str, str],
     epsilons: Sequence[str],
     compared: Mapping[str, float],
@@ -112,10 +112,10 @@ def by_epsilon(
     """Shares in per cent by budget, a line for each name."""
     budgets = [float(e) for e in epsilons]
     lines = [
-        Line(name=name, points=[(float(e), found[key, e]) for e in epsilons], tone=n)
+        Line(name=name, points=[(float(e), shares[key, e]) for e in epsilons], tone=n)
         for n, (key, name) in enumerate(named.items())
     ]
-    heights = ticks_over([*found.values(), *compared.values()])
+    heights = ticks_over([*shares.values(), *compared.values()])
     lines += flat(budgets, compared)
     return Panel(title=title, lines=lines, x="epsilon", ticks=budgets, y=heights, unit=" %", log_x=True)
 
@@ -128,15 +128,15 @@ def growth(
     main: str,
     title: str,
     data: str,
-    beside: Callable[[Mapping[tuple[str, int], float]], Sequence[Beside]],
+    comparisons: Callable[[Mapping[tuple[str, int], float]], Sequence[Beside]],
 ) -> Shown:
     """Seconds of CPU by size; ``seconds`` measures one size, ``main`` is the line whose growth is looked at."""
-    found: dict[tuple[str, int], float] = {}
+    times: dict[tuple[str, int], float] = {}
     for number, size in enumerate(sizes):
         work.advance("sizes", number, len(sizes))
-        found |= {(name, size): took for name, took in seconds(size).items()}
-    names = list(dict.fromkeys(name for name, _ in found))
-    first, last = (1e6 * found[main, size] / size for size in (sizes[0], sizes[-1]))
+        times |= {(name, size): took for name, took in seconds(size).items()}
+    names = list(dict.fromkeys(name for name, _ in times))
+    first, last = (1e6 * times[main, size] / size for size in (sizes[0], sizes[-1]))
     linear = Beside(
         what="time grows no faster than the records",
         theirs="linearly",
@@ -145,15 +145,15 @@ def growth(
     )
     chart = Panel(
         title=f"seconds of CPU, {title}",
-        lines=[Line(name=one, points=[(x, found[one, x]) for x in sizes], tone=n) for n, one in enumerate(names)],
+        lines=[Line(name=name, points=[(x, times[name, x]) for x in sizes], tone=n) for n, name in enumerate(names)],
         x="records",
         ticks=sizes,
-        y=ticks_over([0.0, *found.values()]),
+        y=ticks_over([0.0, *times.values()]),
         unit=" s",
     )
-    rows = [[f"{size:,}", *(f"{found[one, size]:.2f} s" for one in names)] for size in sizes]
+    rows = [[f"{size:,}", *(f"{times[name, size]:.2f} s" for name in names)] for size in sizes]
     grid = Grid(title="every size", heads=["records", *names], rows=rows)
-    return Shown(data=data, beside=[*beside(found), linear], grids=[grid], panels=[chart])
+    return Shown(data=data, beside=[*comparisons(times), linear], grids=[grid], panels=[chart])
 
 
 def sizes_of(full: bool, quick: tuple[int, ...]) -> tuple[int, ...]:

@@ -51,23 +51,23 @@ def _found(full: bool, work: Work) -> Experiment:
 def one_model(*, full: bool, work: Work) -> Shown:
     """Figure 10: accuracy of the global tree (a) and of naive Bayes (b) by the number of sources."""
     points = _found(full, work).sharing
-    beside = [
+    comparisons = [
         *_above(points, "tree", "accuracy", "PGEN", ("BASEGEN", "BAGGING")),
         *_above(points, "bayes", "accuracy", "PGEN", ("BASEGEN",)),
         _falls(points),
     ]
     panels = [panel for learner in ("tree", "bayes") for panel in _by_sources(points, learner, "accuracy")]
-    return Shown(data=DATA, beside=beside, grids=[_grid(points, "accuracy")], panels=panels, notes=[_runs(points)])
+    return Shown(data=DATA, beside=comparisons, grids=[_grid(points, "accuracy")], panels=panels, notes=[_runs(points)])
 
 
 def several_models(*, full: bool, work: Work) -> Shown:
     """Figure 11: accuracy of trees, rules and naive Bayes learnt from pseudo-data of PGEN."""
-    points = [one for one in _found(full, work).sharing if one.method == "PGEN"]
+    points = [point for point in _found(full, work).sharing if point.method == "PGEN"]
     mean = {
-        learner: _mean(one.accuracy for one in points if one.learner == learner)
+        learner: _mean(point.accuracy for point in points if point.learner == learner)
         for learner in ("tree", "bayes", "rule")
     }
-    beside = [
+    comparisons = [
         Beside(
             what=f"trees beside {name}, mean accuracy over all data sets and numbers of sources",
             theirs="trees are better",
@@ -81,24 +81,28 @@ def several_models(*, full: bool, work: Work) -> Shown:
         _panel(f"{data}, PGEN", {learner: _line(points, data, learner, "PGEN", "accuracy") for learner in mean})
         for data in _sets(points)
     ]
-    return Shown(data=DATA, beside=beside, grids=[_grid(points, "accuracy")], panels=panels, notes=[_runs(points)])
+    return Shown(data=DATA, beside=comparisons, grids=[_grid(points, "accuracy")], panels=panels, notes=[_runs(points)])
 
 
 def classes(*, full: bool, work: Work) -> Shown:
     """Figure 12: class match of global trees by the number of sources."""
     points = _found(full, work).sharing
-    beside = _above(points, "tree", "class_match", "PGEN", ("BASEGEN", "BAGGING"))
+    comparisons = _above(points, "tree", "class_match", "PGEN", ("BASEGEN", "BAGGING"))
     panels = _by_sources(points, "tree", "class_match")
-    return Shown(data=DATA, beside=beside, grids=[_grid(points, "class_match")], panels=panels, notes=[_runs(points)])
+    return Shown(
+        data=DATA, beside=comparisons, grids=[_grid(points, "class_match")], panels=panels, notes=[_runs(points)]
+    )
 
 
 def paths(*, full: bool, work: Work) -> Shown:
     """Figure 13: path match of global trees learnt from pseudo-data."""
-    points = [one for one in _found(full, work).sharing if one.learner == "tree" and one.sources <= 5]
-    shared = [one for one in points if one.method == "PGEN" and one.sources > 1 and one.path_match is not None]
-    most = max((one.path_match or 0.0 for one in shared), default=0.0)
-    rare = sum((one.path_match or 0.0) < 0.01 for one in shared)
-    beside = [
+    points = [point for point in _found(full, work).sharing if point.learner == "tree" and point.sources <= 5]
+    shared = [
+        point for point in points if point.method == "PGEN" and point.sources > 1 and point.path_match is not None
+    ]
+    most = max((point.path_match or 0.0 for point in shared), default=0.0)
+    rare = sum((point.path_match or 0.0) < 0.01 for point in shared)
+    comparisons = [
         Beside(
             what="paths that the tree of pseudo-data shares with that of all records, several sources",
             theirs="less than 32 %, often below 1 %",
@@ -107,31 +111,33 @@ def paths(*, full: bool, work: Work) -> Shown:
         )
     ]
     panels = _by_sources(points, "tree", "path_match")
-    return Shown(data=DATA, beside=beside, grids=[_grid(points, "path_match")], panels=panels, notes=[_runs(points)])
+    return Shown(
+        data=DATA, beside=comparisons, grids=[_grid(points, "path_match")], panels=panels, notes=[_runs(points)]
+    )
 
 
 def accuracy_by_diversity(*, full: bool, work: Work) -> Shown:
     """Figure 14: accuracy of the tree of a single source under (c, l)- and simple l-diversity."""
-    return _diverse(full, work, SINGLE, {"accuracy": lambda one: one.accuracy})
+    return _diverse(full, work, SINGLE, {"accuracy": lambda point: point.accuracy})
 
 
 def metric_by_diversity(*, full: bool, work: Work) -> Shown:
     """Figure 15: the classification metric of a single source; the smaller, the better."""
-    return _diverse(full, work, SINGLE, {"CM": lambda one: one.metric})
+    return _diverse(full, work, SINGLE, {"CM": lambda point: point.metric})
 
 
 def quality_of_ten(*, full: bool, work: Work) -> Shown:
     """Figure 16: ten sources; accuracy of a tree (a) and of naive Bayes (b), and the metric (c)."""
     reads: dict[str, Callable[[DiversityPoint], float | None]] = {
-        "accuracy": lambda one: one.accuracy,
-        "accuracy of naive Bayes": lambda one: one.bayes,
-        "CM": lambda one: one.metric,
+        "accuracy": lambda point: point.accuracy,
+        "accuracy of naive Bayes": lambda point: point.bayes,
+        "CM": lambda point: point.metric,
     }
     return _diverse(full, work, SEVERAL, reads)
 
 
 def _runs(points: Sequence[SharingPoint | DiversityPoint]) -> str:
-    return f"Every figure is the average of {max((one.runs for one in points), default=0)} runs."
+    return f"Every figure is the average of {max((point.runs for point in points), default=0)} runs."
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -140,18 +146,18 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def _sets(points: Sequence[SharingPoint | DiversityPoint]) -> list[str]:
-    return list(dict.fromkeys(one.data for one in points))
+    return list(dict.fromkeys(point.data for point in points))
 
 
-def _value(one: SharingPoint, key: str) -> float | None:
-    found: float | None = getattr(one, key)
-    return found
+def _value(point: SharingPoint, key: str) -> float | None:
+    value: float | None = getattr(point, key)
+    return value
 
 
 def _line(points: Sequence[SharingPoint], data: str, learner: str, method: str, key: str) -> list[tuple[float, float]]:
-    mine = [one for one in points if (one.data, one.learner, one.method) == (data, learner, method)]
-    told = [(float(one.sources), _value(one, key)) for one in sorted(mine, key=lambda one: one.sources)]
-    return [(many, 100 * value) for many, value in told if value is not None]
+    mine = [point for point in points if (point.data, point.learner, point.method) == (data, learner, method)]
+    pairs = [(float(point.sources), _value(point, key)) for point in sorted(mine, key=lambda point: point.sources)]
+    return [(many, 100 * value) for many, value in pairs if value is not None]
 
 
 def _panel(title: str, lines: Mapping[str, Sequence[tuple[float, float]]], x: str = "sources") -> Panel:
@@ -161,7 +167,7 @@ def _panel(title: str, lines: Mapping[str, Sequence[tuple[float, float]]], x: st
         title=title,
         lines=[Line(name=name, points=points, tone=tone) for tone, (name, points) in enumerate(drawn.items())],
         x=x,
-        ticks=across if len(across) > 1 else [*across, *(one + 1 for one in across)] or [0.0, 1.0],
+        ticks=across if len(across) > 1 else [*across, *(position + 1 for position in across)] or [0.0, 1.0],
         y=ticks_over([point[1] for points in drawn.values() for point in points]),
         unit=" %",
     )
@@ -177,13 +183,15 @@ def _by_sources(points: Sequence[SharingPoint], learner: str, key: str) -> list[
 
 def _above(points: Sequence[SharingPoint], learner: str, key: str, best: str, others: Sequence[str]) -> list[Beside]:
     """The paper's ordering, data set by data set, on the average over all numbers of sources but one."""
-    found, words = [], key.replace("_", " ")
+    comparisons, words = [], key.replace("_", " ")
     for data in _sets(points):
-        mine = [one for one in points if one.data == data and one.learner == learner and one.sources > 1]
-        mean = {name: _mean(_value(one, key) or 0.0 for one in mine if one.method == name) for name in (best, *others)}
+        mine = [point for point in points if point.data == data and point.learner == learner and point.sources > 1]
+        mean = {
+            name: _mean(_value(point, key) or 0.0 for point in mine if point.method == name) for name in (best, *others)
+        }
         for other in others:
             holds = mean[best] >= mean[other] - _SAME
-            found.append(
+            comparisons.append(
                 Beside(
                     what=f"{data}, {words} of {learner}, several sources: {best} beside {other}",
                     theirs=f"{best} is better",
@@ -192,7 +200,7 @@ def _above(points: Sequence[SharingPoint], learner: str, key: str, best: str, ot
                     why="" if holds else _SMOOTH,
                 )
             )
-    return found
+    return comparisons
 
 
 def _falls(points: Sequence[SharingPoint]) -> Beside:
@@ -211,10 +219,10 @@ def _falls(points: Sequence[SharingPoint]) -> Beside:
 
 def _grid(points: Sequence[SharingPoint], key: str) -> Grid:
     rows = []
-    for one in points:
-        value = _value(one, key)
+    for point in points:
+        value = _value(point, key)
         if value is not None:
-            rows.append([one.data, str(one.sources), one.learner, one.method, f"{value:.1%}"])
+            rows.append([point.data, str(point.sources), point.learner, point.method, f"{value:.1%}"])
     return Grid(
         title=f"{key.replace('_', ' ')}, everything measured",
         heads=["data", "sources", "global model", "method", key.replace("_", " ")],
@@ -225,45 +233,45 @@ def _grid(points: Sequence[SharingPoint], key: str) -> Grid:
 def _diverse(
     full: bool, work: Work, sources: int, reads: Mapping[str, Callable[[DiversityPoint], float | None]]
 ) -> Shown:
-    points = [one for one in _found(full, work).diversity if one.sources == sources]
-    beside = [one for what, read in reads.items() for one in _orderings(points, what, read)]
+    points = [point for point in _found(full, work).diversity if point.sources == sources]
+    comparisons = [comparison for what, read in reads.items() for comparison in _orderings(points, what, read)]
     panels = [panel for what, read in reads.items() for panel in _by_l(points, what, read)]
     heads = ["data", "requirement", "method", *reads, "sources that could publish"]
     rows = [
-        [one.data, _asked(one.requirement), NAMES[one.method], *(_told(read(one)) for read in reads.values()),
-         f"{one.published:.0%}"]
-        for one in points
+        [point.data, _asked(point.requirement), NAMES[point.method], *(_told(read(point)) for read in reads.values()),
+         f"{point.published:.0%}"]
+        for point in points
     ]  # fmt: skip
     grid = Grid(title=f"{sources} source{'s' * (sources > 1)}, everything measured", heads=heads, rows=rows)
-    return Shown(data=DATA, beside=beside, grids=[grid], panels=panels, notes=[_runs(points)])
+    return Shown(data=DATA, beside=comparisons, grids=[grid], panels=panels, notes=[_runs(points)])
 
 
 def _told(value: float | None) -> str:
     return "nothing" if value is None else f"{value:.1%}"
 
 
-def _asked(one: Diversity) -> str:
-    return f"l = {one.l}, simple" if one.c is None else f"l = {one.l}, c = {one.c:g}"
+def _asked(requirement: Diversity) -> str:
+    return f"l = {requirement.l}, simple" if requirement.c is None else f"l = {requirement.l}, c = {requirement.c:g}"
 
 
 def _orderings(
     points: Sequence[DiversityPoint], what: str, read: Callable[[DiversityPoint], float | None]
 ) -> list[Beside]:
     """ATP beside each other method, on the requirements that both could meet."""
-    found, less = [], what == "CM"
+    comparisons, less = [], what == "CM"
     for data in _sets(points):
-        value = {(one.requirement, one.method): read(one) for one in points if one.data == data}
+        value = {(point.requirement, point.method): read(point) for point in points if point.data == data}
         for other in METHODS[1:]:
             both = [
                 (mine, theirs)
-                for (asked, method), mine in value.items()
-                if method == "ATP" and mine is not None and (theirs := value.get((asked, other))) is not None
+                for (requirement, method), mine in value.items()
+                if method == "ATP" and mine is not None and (theirs := value.get((requirement, other))) is not None
             ]
             if not both:
                 continue
             mine, theirs = (_mean(pair[n] for pair in both) for n in (0, 1))
             holds = mine <= theirs + _SAME if less else mine >= theirs - _SAME
-            found.append(
+            comparisons.append(
                 Beside(
                     what=f"{data}, {what}: {NAMES['ATP']} beside {NAMES[other]}, {len(both)} requirements",
                     theirs=f"{NAMES['ATP']} is {'lower' if less else 'higher'}",
@@ -272,24 +280,24 @@ def _orderings(
                     why="" if holds else _TABLES if other in ("LDD", "OPTI") else _CLOSER if less else _SMOOTH,
                 )
             )
-    return found
+    return comparisons
 
 
 def _by_l(points: Sequence[DiversityPoint], what: str, read: Callable[[DiversityPoint], float | None]) -> list[Panel]:
     """A panel for every data set and c, methods along l."""
-    found = []
+    panels = []
     for data in _sets(points):
-        for c in dict.fromkeys(one.requirement.c for one in points if one.data == data):
-            mine = [one for one in points if one.data == data and one.requirement.c == c]
+        for c in dict.fromkeys(point.requirement.c for point in points if point.data == data):
+            mine = [point for point in points if point.data == data and point.requirement.c == c]
             lines = {
                 NAMES[name]: [
-                    (float(one.requirement.l), 100 * value)
-                    for one in mine
-                    if one.method == name and (value := read(one)) is not None
+                    (float(point.requirement.l), 100 * value)
+                    for point in mine
+                    if point.method == name and (value := read(point)) is not None
                 ]
                 for name in METHODS
             }
             title = f"{data}, {what}, " + ("simple l-diversity" if c is None else f"c = {c:g}")
             if any(lines.values()):
-                found.append(_panel(title, lines, x="l"))
-    return found
+                panels.append(_panel(title, lines, x="l"))
+    return panels

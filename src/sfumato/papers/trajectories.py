@@ -146,23 +146,23 @@ SAME = 1e-9
 
 def statistics(*, full: bool, work: Work) -> Shown:
     """Table 4.6: records, mean length and pairs of the two sets."""
-    said = {"city": (80_000, 8, 624), "metro": (100_000, 8, 3_900)}
-    beside, rows = [], []
-    for one in (city_paths(full), metro_paths(full)):
-        sizes, (records, length, pairs) = np.diff(one.records.starts), said[one.name]
-        beside.append(
+    stated = {"city": (80_000, 8, 624), "metro": (100_000, 8, 3_900)}
+    comparisons, rows = [], []
+    for paths in (city_paths(full), metro_paths(full)):
+        sizes, (records, length, pairs) = np.diff(paths.records.starts), stated[paths.name]
+        comparisons.append(
             Beside(
-                what=one.name,
+                what=paths.name,
                 theirs=f"{records:,} records, mean length {length}, {pairs:,} pairs",
-                ours=f"{one.records.rows:,} records, mean length {sizes.mean():.1f}, {one.records.count:,} pairs",
+                ours=f"{paths.records.rows:,} records, mean length {sizes.mean():.1f}, {paths.records.count:,} pairs",
                 holds=None if not full else bool(round(sizes.mean()) == length),
                 why="" if full else "A quick look has half of the records.",
             )
         )
-        rows.append([one.name, str(sizes.max()), *(f"{one.frequent[s].count:,}" for s in SUPPORTS)])
+        rows.append([paths.name, str(sizes.max()), *(f"{paths.frequent[s].count:,}" for s in SUPPORTS)])
     heads = ["paths", "longest", *(f"maximal frequent sequences at {s:.1%}" for s in SUPPORTS)]
     grid = Grid(title="lengths and frequent sequences", heads=heads, rows=rows)
-    return Shown(data=STAND_IN, beside=beside, grids=[grid])
+    return Shown(data=STAND_IN, beside=comparisons, grids=[grid])
 
 
 def city_by_k(*, full: bool, work: Work) -> Shown:
@@ -172,14 +172,14 @@ def city_by_k(*, full: bool, work: Work) -> Shown:
 
 def metro_by_k(*, full: bool, work: Work) -> Shown:
     """Figure 4.7, whose own numbers contradict each other."""
-    one, ks = metro_paths(full), _ks(full)
-    made = _by_k(one, full, work, _stated(one, ks, work))
+    paths, ks = metro_paths(full), _ks(full)
+    result = _by_k(paths, full, work, _stated(paths, ks, work))
     note = (
         "The text gives Score1 at the support of 0.5 % as 66 % at K = 50, the end of its growth from 29 %, and again "
         "as 66 % at K = 30; one curve can have both only if it is flat from 30 to 50. The caption says C = 60 %, the "
         "text C = 100 %. We follow the text; from C = 60 % on, C changes nothing here."
     )
-    return replace(made, notes=[note])
+    return replace(result, notes=[note])
 
 
 def city_by_c(*, full: bool, work: Work) -> Shown:
@@ -194,17 +194,17 @@ def metro_by_c(*, full: bool, work: Work) -> Shown:
 
 def city_by_l(*, full: bool, work: Work) -> Shown:
     """Figure 4.6."""
-    one, ls = city_paths(full), (1, 2, 3, 4, 5) if full else (1, 2, 3)
+    paths, ls = city_paths(full), (1, 2, 3, 4, 5) if full else (1, 2, 3)
     settings = [(l, 30, 0.6) for l in ls]
-    _try(one, settings, work)
-    low = [one.losses[s, support, score] for s in settings[:2] for support in SUPPORTS for score in GREEDY]
-    steps = _steps(one, settings)
-    beside = [
+    _try(paths, settings, work)
+    low = [paths.losses[s, support, score] for s in settings[:2] for support in SUPPORTS for score in GREEDY]
+    steps = _steps(paths, settings)
+    comparisons = [
         Beside(what="loss up to L = 2, Score1 and Score3", theirs="none", ours=f"at most {max(low):.1f} %",
                holds=max(low) < 1),
         _cases("the loss does not fall from one L to the next", "increases quickly", steps),
     ]  # fmt: skip
-    return _shown(one, settings, ls, "L", beside, whole=False)
+    return _shown(paths, settings, ls, "L", comparisons, whole=False)
 
 
 def scaling(*, full: bool, work: Work) -> Shown:
@@ -212,17 +212,17 @@ def scaling(*, full: bool, work: Work) -> Shown:
     sizes = sizes_of(full, (20_000, 40_000))
 
     def took(size: int) -> dict[str, float]:
-        one, found = Paths.of("metro", metro(size, seed=1), "status", "Unemployed"), {}
+        paths, times = Paths.of("metro", metro(size, seed=1), "status", "Unemployed"), {}
         for l in (2, 3, 5):
             began = time.process_time()
             search = algorithm.Trajectory(score="ratio", support=0.01, generalize="never")
-            search(one.problem((l, 30, 0.6)), work)
-            found[f"L = {l}"] = time.process_time() - began
-        return found
+            search(paths.problem((l, 30, 0.6)), work)
+            times[f"L = {l}"] = time.process_time() - began
+        return times
 
-    def stated(found: Mapping[tuple[str, int], float]) -> list[Beside]:
+    def stated(times: Mapping[tuple[str, int], float]) -> list[Beside]:
         last = sizes[-1]
-        few, many = found["L = 3", last], found["L = 5", last]
+        few, many = times["L = 3", last], times["L = 5", last]
         return [
             Beside(
                 what=f"finding violating sequences and suppressing, {last:,} records, L = 3",
@@ -237,75 +237,75 @@ def scaling(*, full: bool, work: Work) -> Shown:
             ),
         ]
 
-    return growth(sizes, took, work, main="L = 3", title="K = 30, C = 60 %", data=STAND_IN, beside=stated)
+    return growth(sizes, took, work, main="L = 3", title="K = 30, C = 60 %", data=STAND_IN, comparisons=stated)
 
 
 def _ks(full: bool) -> tuple[int, ...]:
     return (10, 20, 30, 40, 50) if full else (10, 30, 50)
 
 
-def _by_k(one: Paths, full: bool, work: Work, more: Sequence[Beside]) -> Shown:
+def _by_k(paths: Paths, full: bool, work: Work, more: Sequence[Beside]) -> Shown:
     ks = _ks(full)
     settings = [(3, k, 1.0) for k in ks]
-    _try(one, settings, work, whole=True)
+    _try(paths, settings, work, whole=True)
     better = [
-        one.losses[s, support, score] <= one.losses[s, support, "gain"] + SAME
+        paths.losses[s, support, score] <= paths.losses[s, support, "gain"] + SAME
         for s in settings
         for support in SUPPORTS
         for score in GREEDY
     ]
     falls = [
-        one.losses[s, b, score] <= one.losses[s, a, score] + SAME
+        paths.losses[s, b, score] <= paths.losses[s, a, score] + SAME
         for s in settings
         for score in GREEDY
         for a, b in pairwise(SUPPORTS)
     ]
-    beside = [
+    comparisons = [
         *more,
         _cases("Score1 and Score3 lose no more than Score2", "in all cases", better),
-        _cases("the loss does not fall from one K to the next", "generally", _steps(one, settings)),
+        _cases("the loss does not fall from one K to the next", "generally", _steps(paths, settings)),
         _cases("the loss does not grow from one support to the next", "in all cases", falls),
-        _whole(one, settings),
+        _whole(paths, settings),
     ]
-    return _shown(one, settings, ks, "K", beside, whole=True)
+    return _shown(paths, settings, ks, "K", comparisons, whole=True)
 
 
-def _by_c(one: Paths, full: bool, work: Work) -> Shown:
+def _by_c(paths: Paths, full: bool, work: Work) -> Shown:
     cs = (0.2, 0.4, 0.6, 0.8, 1.0) if full else (0.2, 0.6, 1.0)
     settings = [(3, 30, c) for c in cs]
-    _try(one, settings, work, whole=True)
+    _try(paths, settings, work, whole=True)
     keys = [(support, score) for support in SUPPORTS for score in GREEDY]
-    first = [all(one.losses[settings[0], *key] >= one.losses[s, *key] - SAME for s in settings[1:]) for key in keys]
+    first = [all(paths.losses[settings[0], *key] >= paths.losses[s, *key] - SAME for s in settings[1:]) for key in keys]
     later = [s for s in settings if s[2] >= 0.6]
-    flat = [abs(one.losses[a, *key] - one.losses[b, *key]) < 0.5 for a, b in pairwise(later) for key in keys]
-    beside = [
+    flat = [abs(paths.losses[a, *key] - paths.losses[b, *key]) < 0.5 for a, b in pairwise(later) for key in keys]
+    comparisons = [
         _cases("the loss is highest at C = 20 %", "high", first),
         _cases("from C = 60 % on, C does not matter (by half a point)", "insignificant", flat),
-        _whole(one, settings),
+        _whole(paths, settings),
     ]
-    return _shown(one, settings, cs, "C", beside, whole=True)
+    return _shown(paths, settings, cs, "C", comparisons, whole=True)
 
 
-def _whole(one: Paths, settings: Sequence[Setting]) -> Beside:
+def _whole(paths: Paths, settings: Sequence[Setting]) -> Beside:
     """Whether the largest L loses more than L = 3, as on the city, or the same, as on the metro."""
     pairs = [
-        (one.losses[s, support, "ratio"], one.losses[(WHOLE, *s[1:]), support, "ratio"])
+        (paths.losses[s, support, "ratio"], paths.losses[(WHOLE, *s[1:]), support, "ratio"])
         for s in settings
         for support in SUPPORTS
     ]
-    if one.name == "city":
+    if paths.name == "city":
         return _cases(
-            f"L = {one.most} loses more than L = 3 (Score1)", "significantly", [b > a + SAME for a, b in pairs]
+            f"L = {paths.most} loses more than L = 3 (Score1)", "significantly", [b > a + SAME for a, b in pairs]
         )
-    return _cases(f"L = {one.most} loses what L = 3 does (Score1)", "the same", [abs(b - a) < 0.5 for a, b in pairs])
+    return _cases(f"L = {paths.most} loses what L = 3 does (Score1)", "the same", [abs(b - a) < 0.5 for a, b in pairs])
 
 
-def _stated(one: Paths, ks: Sequence[int], work: Work) -> list[Beside]:
+def _stated(paths: Paths, ks: Sequence[int], work: Work) -> list[Beside]:
     """The numbers that the thesis gives for figure 4.7."""
-    _try(one, [(3, k, 1.0) for k in ks], work, whole=True)
+    _try(paths, [(3, k, 1.0) for k in ks], work, whole=True)
 
     def score1(k: int, support: float) -> str:
-        return f"{one.losses[(3, k, 1.0), support, 'ratio']:.0f} %"
+        return f"{paths.losses[(3, k, 1.0), support, 'ratio']:.0f} %"
 
     return [
         Beside(
@@ -322,9 +322,9 @@ def _stated(one: Paths, ks: Sequence[int], work: Work) -> list[Beside]:
     ]
 
 
-def _steps(one: Paths, settings: Sequence[Setting]) -> list[bool]:
+def _steps(paths: Paths, settings: Sequence[Setting]) -> list[bool]:
     return [
-        one.losses[b, support, score] >= one.losses[a, support, score] - SAME
+        paths.losses[b, support, score] >= paths.losses[a, support, score] - SAME
         for a, b in pairwise(settings)
         for support in SUPPORTS
         for score in GREEDY
@@ -335,16 +335,22 @@ def _cases(what: str, theirs: str, cases: Sequence[bool]) -> Beside:
     return Beside(what=what, theirs=theirs, ours=f"{sum(cases)} of {len(cases)} cases", holds=all(cases))
 
 
-def _try(one: Paths, settings: Sequence[Setting], work: Work, *, whole: bool = False) -> None:
+def _try(paths: Paths, settings: Sequence[Setting], work: Work, *, whole: bool = False) -> None:
     for number, setting in enumerate(settings):
-        work.advance(one.name, number, len(settings))
-        one.tried(setting, work)
+        work.advance(paths.name, number, len(settings))
+        paths.tried(setting, work)
         if whole:
-            one.tried((WHOLE, *setting[1:]), work, ("ratio",))
+            paths.tried((WHOLE, *setting[1:]), work, ("ratio",))
 
 
 def _shown(
-    one: Paths, settings: Sequence[Setting], axis: Sequence[float], x: str, beside: Sequence[Beside], *, whole: bool
+    paths: Paths,
+    settings: Sequence[Setting],
+    axis: Sequence[float],
+    x: str,
+    comparisons: Sequence[Beside],
+    *,
+    whole: bool,
 ) -> Shown:
     """A chart for each support, and all losses."""
     scale = 100 if x == "C" else 1
@@ -352,15 +358,15 @@ def _shown(
     panels = []
     for support in SUPPORTS:
         lines = [
-            Line(name=name, points=[(here, one.losses[s, support, score]) for here, s in places], tone=n)
+            Line(name=name, points=[(here, paths.losses[s, support, score]) for here, s in places], tone=n)
             for n, (score, name) in enumerate(SCORES.items())
         ]
         if whole:
-            every = [(here, one.losses[(WHOLE, *s[1:]), support, "ratio"]) for here, s in places]
-            lines.append(Line(name=f"L = {one.most}", points=every, tone=-1, dashed=True))
+            every = [(here, paths.losses[(WHOLE, *s[1:]), support, "ratio"]) for here, s in places]
+            lines.append(Line(name=f"L = {paths.most}", points=every, tone=-1, dashed=True))
         panels.append(
             Panel(
-                title=f"loss, {one.name}, support {support:.1%}",
+                title=f"loss, {paths.name}, support {support:.1%}",
                 lines=lines,
                 x="C in %" if x == "C" else x,
                 ticks=[here for here, _ in places],
@@ -368,15 +374,15 @@ def _shown(
                 unit=" %",
             )
         )
-    names = [*SCORES.values(), *([f"Score1, L = {one.most}"] if whole else [])]
+    names = [*SCORES.values(), *([f"Score1, L = {paths.most}"] if whole else [])]
     rows = []
     for a, s in zip(axis, settings, strict=True):
-        line = [f"{a:.0%}" if x == "C" else str(a), f"{one.counts[s]:,}"]
+        line = [f"{a:.0%}" if x == "C" else str(a), f"{paths.counts[s]:,}"]
         for support in SUPPORTS:
-            line += [f"{one.losses[s, support, score]:.1f}" for score in SCORES]
-            line += [f"{one.losses[(WHOLE, *s[1:]), support, 'ratio']:.1f}"] if whole else []
+            line += [f"{paths.losses[s, support, score]:.1f}" for score in SCORES]
+            line += [f"{paths.losses[(WHOLE, *s[1:]), support, 'ratio']:.1f}"] if whole else []
         rows.append(line)
     heads = [x, "violating sequences", *(f"{support:.1%}: {name}" for support in SUPPORTS for name in names)]
     fixed = {"K": "L = 3, C = 100 %", "C": "L = 3, K = 30", "L": "K = 30, C = 60 %"}[x]
-    grid = Grid(title=f"loss in % by {x} on the {one.name} ({fixed}), by support", heads=heads, rows=rows)
-    return Shown(data=STAND_IN, beside=beside, grids=[grid], panels=panels)
+    grid = Grid(title=f"loss in % by {x} on the {paths.name} ({fixed}), by support", heads=heads, rows=rows)
+    return Shown(data=STAND_IN, beside=comparisons, grids=[grid], panels=panels)

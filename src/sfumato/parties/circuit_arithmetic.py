@@ -27,10 +27,10 @@ def add(build: CircuitBuilder, left: Wires, right: Wires, *, carry: int = ZERO) 
     carried = np.full(a.shape[:-1], carry)
     digits = []
     for at in range(width):
-        one, other = build.xor(a[..., at], carried), build.xor(b[..., at], carried)
-        digits.append(build.xor(one, b[..., at]))
+        first, other = build.xor(a[..., at], carried), build.xor(b[..., at], carried)
+        digits.append(build.xor(first, b[..., at]))
         if at + 1 < width:
-            carried = build.xor(carried, build.and_(one, other))
+            carried = build.xor(carried, build.and_(first, other))
     return np.stack(digits, axis=-1) if digits else a
 
 
@@ -56,10 +56,10 @@ def flat_sum(build: CircuitBuilder, words: Wires) -> Wires:
     """The sum modulo 2^width over the first axis: three words to two until two are left."""
     while len(words) > 2:
         a, b, c = words[:3]
-        one, other = build.xor(a, c), build.xor(b, c)
-        carries = build.xor(c, build.and_(one, other))
+        first, other = build.xor(a, c), build.xor(b, c)
+        carries = build.xor(c, build.and_(first, other))
         shifted = np.concatenate([np.full_like(carries[..., :1], ZERO), carries[..., :-1]], axis=-1)
-        words = np.concatenate([words[3:], build.xor(one, b)[None], shifted[None]])
+        words = np.concatenate([words[3:], build.xor(first, b)[None], shifted[None]])
     return flat_add(build, words[0], words[1]) if len(words) == 2 else words[0]
 
 
@@ -116,10 +116,10 @@ def prefix_sums(build: CircuitBuilder, words: Wires) -> Wires:
         row = np.arange(max(0, diagonal - width + 1), min(count, diagonal + 1))
         at = diagonal - row
         before, digit, carried = sums[row, at], words[row, at], carries[row, at]
-        one, other = build.xor(before, carried), build.xor(digit, carried)
-        sums[row + 1, at] = build.xor(one, digit)
+        first, other = build.xor(before, carried), build.xor(digit, carried)
+        sums[row + 1, at] = build.xor(first, digit)
         inner = at + 1 < width
-        carries[row[inner], at[inner] + 1] = build.xor(carried[inner], build.and_(one[inner], other[inner]))
+        carries[row[inner], at[inner] + 1] = build.xor(carried[inner], build.and_(first[inner], other[inner]))
     return sums[1:]
 
 
@@ -130,9 +130,9 @@ def product(build: CircuitBuilder, left: Wires, right: Wires) -> Wires:
     carries, low = total, []
     for at in range(rows):
         part = build.and_(left, right[..., at, None])
-        one, other = build.xor(total, carries), build.xor(part, carries)
-        sums = build.xor(one, part)
-        carries = build.xor(carries, build.and_(one, other))
+        first, other = build.xor(total, carries), build.xor(part, carries)
+        sums = build.xor(first, part)
+        carries = build.xor(carries, build.and_(first, other))
         low.append(sums[..., :1])
         total = np.concatenate([sums[..., 1:], np.full_like(sums[..., :1], ZERO)], axis=-1)
     return np.concatenate([*low, add(build, total, carries)], axis=-1)
@@ -283,8 +283,8 @@ def fixed_times_log2(x: int) -> int:
             mantissa, taken = tried, taken + log
     rest = (2 << _DIGITS) - mantissa
     taken += (rest >> 1) * slope >> _DIGITS - _FACTORS
-    found = ((exponent + 1) << _DIGITS) - taken
-    return x * (found + (1 << _GUARD - 1) >> _GUARD)
+    logarithm = ((exponent + 1) << _DIGITS) - taken
+    return x * (logarithm + (1 << _GUARD - 1) >> _GUARD)
 
 
 def times_log2(build: CircuitBuilder, words: Wires) -> Wires:
@@ -307,7 +307,7 @@ def times_log2(build: CircuitBuilder, words: Wires) -> Wires:
     rest = subtract(build, nearly, mantissa[..., : _DIGITS - _FACTORS + 3])[..., 1:]
     taken.append(wider(times(build, rest, slope)[..., _DIGITS - _FACTORS :], _DIGITS)[..., :_DIGITS])
     whole = np.concatenate([np.full((*words.shape[:-1], _DIGITS), ZERO), _more(build, exponent)], axis=-1)
-    parts = np.stack([wider(one, whole.shape[-1]) for one in taken])
+    parts = np.stack([wider(term, whole.shape[-1]) for term in taken])
     exact = subtract(build, whole, flat_sum(build, parts))
     rounded = add(build, exact, build.constant(1 << _GUARD - 1, exact.shape[-1]))[..., _GUARD:]
     return product(build, rounded, words)

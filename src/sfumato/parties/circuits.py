@@ -128,12 +128,12 @@ class Circuit:
     @property
     def wires(self) -> int:
         """All wires."""
-        return self.inputs + sum(len(one.xor_left) + len(one.and_left) for one in self.layers)
+        return self.inputs + sum(len(layer.xor_left) + len(layer.and_left) for layer in self.layers)
 
     @property
     def ands(self) -> int:
         """And gates: what a garbled circuit costs."""
-        return sum(len(one.and_left) for one in self.layers)
+        return sum(len(layer.and_left) for layer in self.layers)
 
     def steps(self) -> Iterator[tuple[Layer, slice, slice]]:
         """Each layer with the wires that its exclusive-or gates and its and gates set."""
@@ -216,7 +216,7 @@ class CircuitBuilder:
         """The circuit whose outputs are these wires, in layers."""
         number = np.arange(self._count)
         layers = self._layers(number) if self._gates else ()
-        outputs = [number[:0] if one is None else number[np.asarray(one).ravel()] for one in (garbler, evaluator)]
+        outputs = [number[:0] if wires is None else number[np.asarray(wires).ravel()] for wires in (garbler, evaluator)]
         return Circuit(
             garbler_inputs=self._sizes[0],
             evaluator_inputs=self._sizes[1],
@@ -284,7 +284,7 @@ def bits_of(numbers: Numbers, width: int, *, signed: bool = False) -> Bits:
     ([[1, 0, 1], [0, 0, 0]], [[1, 1]])
     """
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
-    array = numbers if isinstance(numbers, np.ndarray) else np.array([int(one) for one in numbers], object)
+    array = numbers if isinstance(numbers, np.ndarray) else np.array([int(number) for number in numbers], object)
     if array.size == 0:
         return np.empty((0, width), np.uint8)
     least, most = (int(array.min()), int(array.max()))
@@ -295,15 +295,15 @@ def bits_of(numbers: Numbers, width: int, *, signed: bool = False) -> Bits:
         filled = words if width <= 64 else np.hstack([words, np.repeat(_sign(array), -(-width // 8) - 8, axis=1)])
         return unpacked(filled, width)
     size = -(-width // 8)
-    content = b"".join((int(one) % (1 << width)).to_bytes(size, "little") for one in numbers)
+    content = b"".join((int(number) % (1 << width)).to_bytes(size, "little") for number in numbers)
     return unpacked(np.frombuffer(content, np.uint8).reshape(-1, size), width)
 
 
 def numbers_of(bits: Bits, *, signed: bool = False) -> list[int]:
     """The number of each row of digits."""
     width = bits.shape[-1]
-    found = [int.from_bytes(row.tobytes(), "little") for row in packed(bits)]
-    return [one - (1 << width) if signed and width and one >> width - 1 else one for one in found]
+    values = [int.from_bytes(row.tobytes(), "little") for row in packed(bits)]
+    return [value - (1 << width) if signed and width and value >> width - 1 else value for value in values]
 
 
 def _sign(array: NDArray[np.int64] | NDArray[np.uint64]) -> NDArray[np.uint8]:

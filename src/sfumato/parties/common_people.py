@@ -26,13 +26,13 @@ MOST_TOLD = 2**24
 
 def identifiers_of(table: Table, name: str) -> list[str]:
     """The identifiers of a table: none missing, each once."""
-    found = as_text(table.require(name, where=table.source))
-    if found.null_count() or table.is_missing(name).any():
+    identifiers = as_text(table.require(name, where=table.source))
+    if identifiers.null_count() or table.is_missing(name).any():
         raise DataError(f"{table.source}, column {name!r}: some rows have no identifier; leave them out")
-    twice = found.filter(found.is_duplicated())
+    twice = identifiers.filter(identifiers.is_duplicated())
     if len(twice):
         raise DataError(f"{table.source}, column {name!r}: {twice[0]!r} stands there twice; each person once is needed")
-    return found.to_list()
+    return identifiers.to_list()
 
 
 def common_rows(conversation: Conversation, identifiers: Sequence[str]) -> NDArray[np.int64]:
@@ -47,7 +47,7 @@ def common_rows(conversation: Conversation, identifiers: Sequence[str]) -> NDArr
     return np.array(sorted(rows.tolist(), key=lambda row: identifiers[row]), np.int64)
 
 
-def told(peer: int, content: Any) -> Talk[Any]:
+def exchange_json(peer: int, content: Any) -> Talk[Any]:
     """Both parties tell each other something, as JSON; returns what the other told."""
     message = json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     lengths = yield Exchange(label="told/length", send={peer: len(message).to_bytes(8, "big")}, expect={peer: 8})
@@ -94,8 +94,8 @@ def common_order(conversation: Conversation, identifiers: Sequence[str]) -> Rows
         return common_rows(conversation, identifiers)
     if seat.me:
         conversation.run(intersect_sending(seat, 0, identifiers))
-        found = conversation.run(intersect_sending(seat, 0, identifiers, both=True))
-        return _ordered(identifiers, found)
+        common = conversation.run(intersect_sending(seat, 0, identifiers, both=True))
+        return _ordered(identifiers, common)
     left = np.arange(len(identifiers))
     for peer in seat.others:
         left = left[conversation.run(intersect_receiving(seat, peer, [identifiers[row] for row in left]))]

@@ -42,9 +42,9 @@ class Leakage:
 
     def lines(self) -> list[str]:
         """As sentences, one a line."""
-        told = [f"{one.to} learns {one.what}" for one in self.result]
-        told += [f"besides, {one.to} learns {one.what}" for one in self.beyond]
-        return [*told, f"withstands: {self.withstands}", f"does not protect against: {self.limits}"]
+        sentences = [f"{item.to} learns {item.what}" for item in self.result]
+        sentences += [f"besides, {item.to} learns {item.what}" for item in self.beyond]
+        return [*sentences, f"withstands: {self.withstands}", f"does not protect against: {self.limits}"]
 
 
 # What a talk yields: messages to other parties, and the exact lengths of the messages that it awaits from them.
@@ -92,7 +92,7 @@ class Seat:
     @property
     def others(self) -> tuple[int, ...]:
         """Everybody else, by number."""
-        return tuple(one for one in range(self.count) if one != self.me)
+        return tuple(party for party in range(self.count) if party != self.me)
 
 
 def to_all(seat: Seat, label: str, message: bytes, *, length: int | None = None) -> Exchange:
@@ -131,7 +131,7 @@ class Transcript:
 
     def received(self, label: str | None = None) -> list[Message]:
         """What the party received, of one label or of all."""
-        return [one for one in self.messages if not one.sent and label in (None, one.label)]
+        return [message for message in self.messages if not message.sent and label in (None, message.label)]
 
 
 @dataclass(slots=True)
@@ -148,7 +148,7 @@ class Meter:
     def count(self, sent: Iterable[bytes], received: Iterable[bytes]) -> None:
         """Count one step."""
         self.sent += sum(map(len, sent))
-        came = [len(one) for one in received]
+        came = [len(content) for content in received]
         self.received += sum(came)
         self.rounds += bool(came)
 

@@ -97,21 +97,21 @@ def _garbled_gates(
     left_colour, right_colour = _masks(left), _masks(right)
     tables[:, 0] = left0 ^ left1 ^ (right_colour & offset)
     tables[:, 1] = right0 ^ right1 ^ left
-    found: Blocks = left0 ^ right0 ^ (left_colour & tables[:, 0]) ^ (right_colour & (right0 ^ right1))
-    return found
+    outputs: Blocks = left0 ^ right0 ^ (left_colour & tables[:, 0]) ^ (right_colour & (right0 ^ right1))
+    return outputs
 
 
 def _opened_gates(hashed: FixedKeyHash, left: Blocks, right: Blocks, first: int, tables: Blocks) -> Blocks:
     count = len(left)
     own, other = hashed(np.concatenate([left, right]), _tweaks(first, count, twice=False)).reshape(2, count, 2)
-    found: Blocks = own ^ other ^ (_masks(left) & tables[:, 0]) ^ (_masks(right) & (tables[:, 1] ^ left))
-    return found
+    outputs: Blocks = own ^ other ^ (_masks(left) & tables[:, 0]) ^ (_masks(right) & (tables[:, 1] ^ left))
+    return outputs
 
 
 def _masks(labels: Blocks) -> Blocks:
     """All ones where the colour is 1, as a column."""
-    found: Blocks = np.uint64(0) - (labels[:, :1] & LOWEST)
-    return found
+    masks: Blocks = np.uint64(0) - (labels[:, :1] & LOWEST)
+    return masks
 
 
 def _tweaks(first: int, count: int, *, twice: bool) -> NDArray[np.uint64]:

@@ -39,7 +39,7 @@ def side_by_side(talks: Mapping[int, Talk[Result]]) -> Talk[dict[int, Result]]:
                 results[peer] = over.value
         if steps:
             came = yield _merged(steps)
-        answers = {peer: {one: came[one] for one in step.expect} for peer, step in steps.items()}
+        answers = {peer: {sender: came[sender] for sender in step.expect} for peer, step in steps.items()}
     return results
 
 

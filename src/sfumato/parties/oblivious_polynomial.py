@@ -50,13 +50,13 @@ class PublicKey:
         hidden = powmod(drawn_below(self.n - 1) + 1, self.n, self._square)
         return int((1 + (number % self.n) * self.n) * hidden % self._square)
 
-    def add(self, one: int, other: int) -> int:
+    def add(self, ciphertext: int, other: int) -> int:
         """An encryption of the sum."""
-        return int(one * other % self._square)
+        return int(ciphertext * other % self._square)
 
-    def times(self, one: int, factor: int) -> int:
+    def times(self, ciphertext: int, factor: int) -> int:
         """An encryption of a multiple."""
-        return int(extra("gmpy2", "Paillier's encryption").powmod(one, factor % self.n, self._square))
+        return int(extra("gmpy2", "Paillier's encryption").powmod(ciphertext, factor % self.n, self._square))
 
     def written(self, encrypted: int) -> bytes:
         """An encryption as bytes."""
@@ -64,10 +64,10 @@ class PublicKey:
 
     def read(self, content: bytes) -> int:
         """An encryption from bytes; what cannot be one is refused."""
-        found = int.from_bytes(content, "big")
-        if not 0 < found < self._square or extra("gmpy2", "Paillier's encryption").gcd(found, self.n) != 1:
+        ciphertext = int.from_bytes(content, "big")
+        if not 0 < ciphertext < self._square or extra("gmpy2", "Paillier's encryption").gcd(ciphertext, self.n) != 1:
             raise SessionError("a party sent a number that is no encryption")
-        return found
+        return ciphertext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -45,7 +45,7 @@ class FixedKeyHash:
 
     def __call__(self, blocks: Blocks, tweaks: NDArray[np.uint64], part: int = 0) -> Blocks:
         """The hash of each block under its own tweak; ``part`` is the upper half of all tweaks."""
-        found = np.empty_like(blocks, order="C")
+        hashes = np.empty_like(blocks, order="C")
         for at in range(0, len(blocks), AT_ONCE):
             chunk = slice(at, at + AT_ONCE)
             once = self.permuted(blocks[chunk])
@@ -53,8 +53,8 @@ class FixedKeyHash:
             tweaked[:, 0] ^= tweaks[chunk]
             if part:
                 tweaked[:, 1] ^= np.uint64(part)
-            np.bitwise_xor(self.permuted(tweaked), once, out=found[chunk])
-        return found
+            np.bitwise_xor(self.permuted(tweaked), once, out=hashes[chunk])
+        return hashes
 
     def wide(self, blocks: Blocks, tweaks: NDArray[np.uint64], length: int) -> NDArray[np.uint8]:
         """So many bytes for each block, from as many hashes as that takes."""
@@ -82,11 +82,11 @@ class KeyStreams:
 
     def read(self, length: int) -> NDArray[np.uint8]:
         """The next bytes of every row."""
-        found = np.empty((len(self._rows), length), np.uint8)
+        output = np.empty((len(self._rows), length), np.uint8)
         zeros = bytes(length)
         for at, row in enumerate(self._rows):
-            found[at] = np.frombuffer(row.update(zeros), np.uint8)
-        return found
+            output[at] = np.frombuffer(row.update(zeros), np.uint8)
+        return output
 
 
 # One of two, without telling which: the base transfers that everything faster is extended from.
@@ -134,7 +134,7 @@ def receive_base(seat: Seat, peer: int, choices: Sequence[int], *, draw: Draw = 
     """The receiver's side: of each pair the key that it chose, 0 or 1."""
     unknown = _unknown(seat)
     scalars = [random_scalar(draw) for _ in choices]
-    own = [base_times(one) for one in scalars]
+    own = [base_times(scalar) for scalar in scalars]
     firsts = [minus(unknown, point) if choice else point for choice, point in zip(choices, own, strict=True)]
     came = yield Exchange(label=LABEL, send={peer: b"".join(firsts)}, expect={peer: POINT})
     return [
@@ -266,8 +266,8 @@ def extend_receiving(ready: Receiving, choices: NDArray[np.uint8]) -> Talk[Block
 
 
 def _blocks(columns: NDArray[np.uint8], count: int) -> Blocks:
-    found: Blocks = rows_of(columns).view(np.uint64)[:count]
-    return found
+    blocks: Blocks = rows_of(columns).view(np.uint64)[:count]
+    return blocks
 
 
 def _hash(seat: Seat, sender: int, receiver: int) -> FixedKeyHash:
@@ -327,8 +327,8 @@ def receive_chosen(ready: Receiving, choices: ArrayLike, length: int) -> Talk[Ro
     blocks = yield from extend_receiving(ready, chosen)
     came = yield Exchange(label="transfer/chosen", expect={ready.peer: 2 * count * length})
     masked = np.frombuffer(came[ready.peer], np.uint8).reshape(2, count, length)
-    found: Rows = ready.hash.wide(blocks, _tweaks(first, count), length) ^ masked[chosen, np.arange(count)]
-    return found
+    messages: Rows = ready.hash.wide(blocks, _tweaks(first, count), length) ^ masked[chosen, np.arange(count)]
+    return messages
 
 
 def send_correlated(ready: Sending, differences: Words) -> Talk[Words]:
@@ -348,8 +348,8 @@ def receive_correlated(ready: Receiving, choices: ArrayLike) -> Talk[Words]:
     blocks = yield from extend_receiving(ready, chosen)
     came = yield Exchange(label="transfer/correlated", expect={ready.peer: 8 * len(chosen)})
     own = ready.hash(blocks, _tweaks(first, len(chosen)))[:, 0]
-    found: Words = own + np.frombuffer(came[ready.peer], np.uint64) * chosen
-    return found
+    result: Words = own + np.frombuffer(came[ready.peer], np.uint64) * chosen
+    return result
 
 
 def send_offset(ready: Sending, count: int, offset: Blocks) -> Talk[Blocks]:
@@ -370,8 +370,8 @@ def receive_offset(ready: Receiving, choices: ArrayLike) -> Talk[Blocks]:
     came = yield Exchange(label="transfer/offset", expect={ready.peer: BLOCK * len(chosen)})
     own = ready.hash(blocks, _tweaks(first, len(chosen)))
     step = np.frombuffer(came[ready.peer], np.uint64).reshape(-1, 2)
-    found: Blocks = own ^ np.where(chosen[:, None] == 1, step, np.uint64(0))
-    return found
+    result: Blocks = own ^ np.where(chosen[:, None] == 1, step, np.uint64(0))
+    return result
 
 
 def send_bits(ready: Sending, differences: NDArray[np.uint8]) -> Talk[NDArray[np.uint8]]:
@@ -396,10 +396,10 @@ def receive_bits(ready: Receiving, choices: ArrayLike) -> Talk[NDArray[np.uint8]
 
 def as_choices(choices: ArrayLike) -> NDArray[np.uint8]:
     """Choices as an array of 0 and 1; anything else is refused."""
-    found = np.asarray(choices)
-    if found.ndim != 1 or (found.size and not np.isin(found, (0, 1)).all()):
+    array = np.asarray(choices)
+    if array.ndim != 1 or (array.size and not np.isin(array, (0, 1)).all()):
         raise ParameterError("choices are a row of 0 and 1")
-    return found.astype(np.uint8)
+    return array.astype(np.uint8)
 
 
 def _lowest(blocks: Blocks) -> NDArray[np.uint8]:
@@ -459,11 +459,11 @@ def receive_many(ready: Receiving, choices: ArrayLike, count: int, length: int) 
     came = yield Exchange(label=ONE_OF_N_LABEL, expect={ready.peer: len(chosen) * count * length})
     masked = np.frombuffer(came[ready.peer], np.uint8).reshape(len(chosen), count, length)
     hashed = FixedKeyHash(ready.seat.session, "one of many")
-    found = np.empty((len(chosen), length), np.uint8)
+    messages = np.empty((len(chosen), length), np.uint8)
     for at, index in enumerate(chosen.tolist()):
         own = keys[at * digits : (at + 1) * digits]
-        found[at] = _pads(hashed, np.stack([own, own]), np.array([index]), length)[0] ^ masked[at, index]
-    return found
+        messages[at] = _pads(hashed, np.stack([own, own]), np.array([index]), length)[0] ^ masked[at, index]
+    return messages
 
 
 def _digits(count: int) -> int:
@@ -473,7 +473,7 @@ def _digits(count: int) -> int:
 
 def _pads(hashed: FixedKeyHash, keys: Blocks, indices: NDArray[np.int64], length: int) -> Rows:
     """What masks each message: the hashes of the keys of all its digits, together."""
-    found = np.zeros((len(indices), length), np.uint8)
+    pads = np.zeros((len(indices), length), np.uint8)
     for digit in range(keys.shape[1]):
-        found ^= hashed.wide(keys[indices >> digit & 1, digit], indices.astype(np.uint64), length)
-    return found
+        pads ^= hashed.wide(keys[indices >> digit & 1, digit], indices.astype(np.uint64), length)
+    return pads

@@ -105,8 +105,8 @@ def joint_protocol(name: str) -> JointProtocol:
     3
     """
     module, _, attribute = PLACES[name].place.partition(":")
-    found: JointProtocol = getattr(import_module(module), attribute)
-    return found
+    protocol: JointProtocol = getattr(import_module(module), attribute)
+    return protocol
 
 
 def trusted(conversation: Conversation, work: Callable[[], Value]) -> Value:
@@ -149,32 +149,34 @@ def read_domains(tree: Mapping[str, Any], key: str = "columns") -> dict[str, Dom
         raise ParameterError(
             f'parameters.{key} must name columns, such as ward = ["A", "B"], or age = {{ low = 0, high = 9, grid = 1 }}'
         )
-    return {name: _domain(said, f"parameters.{key}.{name}") for name, said in columns.items()}
+    return {name: _domain(declaration, f"parameters.{key}.{name}") for name, declaration in columns.items()}
 
 
-def _domain(said: Any, where: str) -> Domain:
-    if isinstance(said, Mapping):
-        refuse_strange(said, _RANGE, where)
-        for one in _RANGE:
-            if not isinstance(said.get(one), int | float) or isinstance(said.get(one), bool):
-                raise ParameterError(f"{where}.{one} must be a number, not {said.get(one)!r}")
+def _domain(declaration: Any, where: str) -> Domain:
+    if isinstance(declaration, Mapping):
+        refuse_strange(declaration, _RANGE, where)
+        for key in _RANGE:
+            if not isinstance(declaration.get(key), int | float) or isinstance(declaration.get(key), bool):
+                raise ParameterError(f"{where}.{key} must be a number, not {declaration.get(key)!r}")
         try:
-            return Numbers(**said)
+            return Numbers(**declaration)
         except ParameterError as error:
             raise ParameterError(f"{where}: {error}") from None
-    if not isinstance(said, list) or not said or not all(isinstance(one, str) for one in said):
-        raise ParameterError(f"{where} must be a list of texts, or a range with low, high and grid, not {said!r}")
-    if len(set(said)) < len(said):
+    if not isinstance(declaration, list) or not declaration or not all(isinstance(text, str) for text in declaration):
+        raise ParameterError(
+            f"{where} must be a list of texts, or a range with low, high and grid, not {declaration!r}"
+        )
+    if len(set(declaration)) < len(declaration):
         raise ParameterError(f"{where} names a value twice")
-    return Categories(values=tuple(said))
+    return Categories(values=tuple(declaration))
 
 
 def categories(domains: Mapping[str, Domain], name: str, where: str) -> Categories:
     """The declared values of a column that must have such."""
-    found = domains.get(name)
-    if not isinstance(found, Categories):
+    domain = domains.get(name)
+    if not isinstance(domain, Categories):
         raise ParameterError(f"{where} must be one of parameters.columns that lists its values, not {name!r}")
-    return found
+    return domain
 
 
 def attributes_of(domains: Mapping[str, Domain], target: str) -> tuple[Attribute, ...]:

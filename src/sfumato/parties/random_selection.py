@@ -98,12 +98,12 @@ def selected(ready: Sending | Receiving, shares: Numbers, *, bits: int = 64, dra
     count = len(shares)
     if not count:
         raise ParameterError("nothing can be chosen from no candidates")
-    words = [int(one) % (1 << bits) for one in shares]
+    words = [int(share) % (1 << bits) for share in shares]
     inputs = np.concatenate([bits_of(words, bits).ravel(), random_bits(bits + BIAS, draw)])
-    found = numbers_of((yield from compute(ready, _selection_circuit(count, bits), inputs, draw=draw))[None])[0]
-    if found == count:
+    index = numbers_of((yield from compute(ready, _selection_circuit(count, bits), inputs, draw=draw))[None])[0]
+    if index == count:
         raise SessionError("the weights of all candidates are 0; one must have a weight")
-    return found
+    return index
 
 
 @lru_cache(maxsize=8)

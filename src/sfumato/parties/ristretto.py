@@ -110,15 +110,15 @@ def embedded(text: bytes) -> list[bytes]:
         b"".join([tag, bytes([place, len(pieces), len(piece)]), piece.ljust(_PIECE, b"\0"), bytes(2)])
         for place, piece in enumerate(pieces)
     ]
-    return [_point(one) for one in rest]
+    return [_point(content) for content in rest]
 
 
 def _point(content: bytes) -> bytes:
     """The first string with this content that encodes a point; none exists with a chance below 2^-6000."""
     for counter in range(2**16):
-        found = b"\0" + counter.to_bytes(2, "big") + content
-        if is_point(found):
-            return found
+        candidate = b"\0" + counter.to_bytes(2, "big") + content
+        if is_point(candidate):
+            return candidate
     raise DataError("an item cannot be written as points of the group")
 
 
@@ -129,10 +129,10 @@ def read_texts(points: Iterable[bytes]) -> list[bytes]:
         tag, place, count, length = point[3:11], point[11], point[12], point[13]
         if point[0] == 0 and point[30:] == b"\0\0" and place < count and length <= _PIECE:
             pieces[tag][place] = (count, point[14 : 14 + length])
-    found = []
+    texts = []
     for tag, held in pieces.items():
         text = b"".join(held[place][1] for place in sorted(held))
         whole = {count for count, _piece in held.values()} == {len(held)}
         if whole and hashlib.sha256(b"sfumato item 1" + text).digest()[:8] == tag:
-            found.append(text)
-    return sorted(found)
+            texts.append(text)
+    return sorted(texts)

@@ -59,8 +59,8 @@ def product_of_numbers(ready: Sending, numbers: Numbers) -> Talk[int]:
 
 def product_of_bits(ready: Receiving, bits: ArrayLike) -> Talk[int]:
     """A share of the product, for the party that holds bits."""
-    found = yield from receive_correlated(ready, bits)
-    return int(found.sum(dtype=np.uint64))
+    words = yield from receive_correlated(ready, bits)
+    return int(words.sum(dtype=np.uint64))
 
 
 def signed(value: int) -> int:
@@ -79,9 +79,9 @@ def as_words(numbers: Numbers | NDArray[np.bool_] | NDArray[np.uint8]) -> Words:
     [1, 18446744073709551615]
     """
     if not isinstance(numbers, np.ndarray):
-        if not all(-MODULUS // 2 <= one < MODULUS for one in numbers):
+        if not all(-MODULUS // 2 <= number < MODULUS for number in numbers):
             raise ParameterError("numbers from -2^63 to 2^64 - 1 are needed")
-        return np.array([int(one) % MODULUS for one in numbers], np.uint64)
+        return np.array([int(number) % MODULUS for number in numbers], np.uint64)
     if numbers.ndim != 1 or numbers.dtype.kind not in "biu":
         raise ParameterError(f"a vector of whole numbers is needed, not {numbers.ndim} dimensions of {numbers.dtype}")
     return numbers.astype(np.int64).view(np.uint64) if numbers.dtype.kind == "i" else numbers.astype(np.uint64)
@@ -99,20 +99,20 @@ _PRODUCTS_BLOCK = 2**21
 
 def products_of_numbers(ready: Sending, numbers: Words) -> Talk[Words]:
     """A share of each product, for the party that holds numbers: products x positions."""
-    found = []
+    products = []
     for some in _blocks(*numbers.shape):
         own = yield from send_correlated(ready, np.ascontiguousarray(numbers[some]).reshape(-1))
-        found.append(np.uint64(0) - own.reshape(-1, numbers.shape[1]).sum(axis=1, dtype=np.uint64))
-    return np.concatenate([np.empty(0, np.uint64), *found])
+        products.append(np.uint64(0) - own.reshape(-1, numbers.shape[1]).sum(axis=1, dtype=np.uint64))
+    return np.concatenate([np.empty(0, np.uint64), *products])
 
 
 def products_of_bits(ready: Receiving, bits: NDArray[np.uint8]) -> Talk[Words]:
     """A share of each product, for the party that holds bits: products x positions."""
-    found = []
+    products = []
     for some in _blocks(*bits.shape):
         own = yield from receive_correlated(ready, bits[some].reshape(-1))
-        found.append(own.reshape(-1, bits.shape[1]).sum(axis=1, dtype=np.uint64))
-    return np.concatenate([np.empty(0, np.uint64), *found])
+        products.append(own.reshape(-1, bits.shape[1]).sum(axis=1, dtype=np.uint64))
+    return np.concatenate([np.empty(0, np.uint64), *products])
 
 
 def _blocks(products: int, positions: int) -> list[slice]:
@@ -124,8 +124,8 @@ def reaching(ready: Sending | Receiving, shares: Words, least: int) -> Talk[NDAr
     """Which products reach ``least``; products are below 2^63."""
     if not len(shares):
         return np.empty(0, np.bool_)
-    found = yield from compute(ready, _reached(len(shares), least), bits_of(shares, 64).ravel())
-    return ~found.astype(bool)
+    output = yield from compute(ready, _reached(len(shares), least), bits_of(shares, 64).ravel())
+    return ~output.astype(bool)
 
 
 @lru_cache(maxsize=8)
@@ -133,8 +133,8 @@ def _reached(count: int, least: int) -> Circuit:
     build = CircuitBuilder()
     sums = add(build, build.garbler_input(count, 64), build.evaluator_input(count, 64))
     limit = np.broadcast_to(build.constant(least, 64), sums.shape)
-    found = less(build, sums, limit)
-    return build.circuit(garbler=found, evaluator=found)
+    below = less(build, sums, limit)
+    return build.circuit(garbler=below, evaluator=below)
 
 
 def put_together(peer: int, shares: Words) -> Talk[Words]:
@@ -214,7 +214,7 @@ def count_crossed(ready: Sending, crossed: Crossed, values: Codes, *, draw: Draw
     roots = np.frombuffer(draw(BLOCK * len(values)), np.uint64).reshape(-1, 2)
     shares = np.zeros((1 << crossed.levels, crossed.counter, crossed.many), np.uint32)
     sides = np.empty((len(values), crossed.levels, 2, 2), np.uint64)
-    told = np.empty((len(values), crossed.counter), np.uint32)
+    row_sums = np.empty((len(values), crossed.counter), np.uint32)
     for rows in crossed.blocks():
         leaves = roots[rows, None]
         for level in range(crossed.levels):
@@ -222,12 +222,12 @@ def count_crossed(ready: Sending, crossed: Crossed, values: Codes, *, draw: Draw
             sides[rows, level] = np.bitwise_xor.reduce(leaves.reshape(len(leaves), -1, 2, 2), axis=1)
         words = seeds.stretched(leaves, crossed.counter, rows.start)
         crossed.added(shares, words, rows)
-        told[rows] = words.sum(axis=1, dtype=np.uint32)
-    told[np.arange(len(values)), values] += np.uint32(1)
+        row_sums[rows] = words.sum(axis=1, dtype=np.uint32)
+    row_sums[np.arange(len(values)), values] += np.uint32(1)
     zeros, ones = (sides[:, :, side].reshape(-1, 2).view(np.uint8).reshape(-1, BLOCK) for side in (0, 1))
     if crossed.levels:
         yield from send_chosen(ready, zeros, ones)
-    yield Exchange(label="crossed/sums", send={ready.peer: told.tobytes()})
+    yield Exchange(label="crossed/sums", send={ready.peer: row_sums.tobytes()})
     return _signed(np.uint32(0) - shares, crossed)
 
 
@@ -241,14 +241,14 @@ def count_choosing(ready: Receiving, crossed: Crossed, values: Codes) -> Talk[Sh
         sides = np.ascontiguousarray(came).view(np.uint64).reshape(len(values), crossed.levels, 2)
     size = _WORD * len(values) * crossed.counter
     content = yield Exchange(label="crossed/sums", expect={ready.peer: size})
-    told = np.frombuffer(content[ready.peer], np.uint32).reshape(len(values), crossed.counter)
+    row_sums = np.frombuffer(content[ready.peer], np.uint32).reshape(len(values), crossed.counter)
     shares = np.zeros((1 << crossed.levels, crossed.counter, crossed.many), np.uint32)
     for rows in crossed.blocks():
         leaves = _all_but_one(seeds, path[rows], sides[rows], rows.start)
         words = seeds.stretched(leaves, crossed.counter, rows.start)
         at = np.arange(len(words)), values[rows]
         words[at] = 0
-        words[at] = told[rows] - words.sum(axis=1, dtype=np.uint32)
+        words[at] = row_sums[rows] - words.sum(axis=1, dtype=np.uint32)
         crossed.added(shares, words, rows)
     return _signed(shares, crossed)
 
@@ -272,8 +272,8 @@ class Seeds:
         """Rows x seeds x words."""
         rows, count = leaves.shape[:2]
         flat = np.ascontiguousarray(leaves).reshape(-1, 2)
-        found = self._leaves.wide(flat, _tweaks(first, rows, count), _WORD * words)
-        return np.ascontiguousarray(found).view(np.uint32).reshape(rows, count, words)
+        content = self._leaves.wide(flat, _tweaks(first, rows, count), _WORD * words)
+        return np.ascontiguousarray(content).view(np.uint32).reshape(rows, count, words)
 
 
 def _all_but_one(seeds: Seeds, path: Codes, sides: Blocks, first: int) -> Blocks:

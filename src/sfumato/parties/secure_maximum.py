@@ -51,8 +51,8 @@ class Greatest:
 def compare(ready: Ready, numbers: Numbers, *, bits: int = 64, signed: bool = False) -> Talk[NDArray[np.bool_]]:
     """For each position, whether the number of the party with the lower seat is below the other party's."""
     inputs = bits_of(numbers, bits, signed=signed).ravel()
-    found = yield from compute(ready, _comparison(len(numbers), bits, signed), inputs)
-    return found.astype(bool)
+    output = yield from compute(ready, _comparison(len(numbers), bits, signed), inputs)
+    return output.astype(bool)
 
 
 def maximum_of_values(
@@ -61,8 +61,8 @@ def maximum_of_values(
     """The greatest of both parties' numbers, those of the lower seat first; the other party has ``theirs``."""
     sizes = (len(numbers), theirs) if isinstance(ready, Sending) else (theirs, len(numbers))
     circuit = _of_values(sizes, bits, signed, tell_value)
-    found = yield from compute(ready, circuit, bits_of(numbers, bits, signed=signed).ravel())
-    return _greatest(found, sum(sizes), signed)
+    output = yield from compute(ready, circuit, bits_of(numbers, bits, signed=signed).ravel())
+    return _greatest(output, sum(sizes), signed)
 
 
 def maximum_of_shares(
@@ -70,8 +70,8 @@ def maximum_of_shares(
 ) -> Talk[Greatest]:
     """The greatest of the sums of both parties' shares."""
     circuit = _of_shares(len(shares), bits, signed, tell_value)
-    found = yield from compute(ready, circuit, _share_bits(shares, bits))
-    return _greatest(found, len(shares), signed)
+    output = yield from compute(ready, circuit, _share_bits(shares, bits))
+    return _greatest(output, len(shares), signed)
 
 
 def joint_maximum_of_values(
@@ -88,8 +88,8 @@ def joint_maximum_of_values(
         raise ParameterError(f"party {ready.seat.me} has {len(numbers)} numbers, not {sizes[ready.seat.me]}")
     circuit = _jointly(1, sum(sizes), bits, signed, tell_value)
     inputs = bits_of(numbers, bits, signed=signed).ravel()
-    found = yield from compute_shared(ready, circuit, inputs, [bits * size for size in sizes])
-    return _greatest(found, sum(sizes), signed)
+    output = yield from compute_shared(ready, circuit, inputs, [bits * size for size in sizes])
+    return _greatest(output, sum(sizes), signed)
 
 
 def joint_maximum_of_shares(
@@ -98,21 +98,21 @@ def joint_maximum_of_shares(
     """The greatest of the sums of all parties' shares."""
     count, parties = len(shares), ready.seat.count
     circuit = _jointly(parties, count, bits, signed, tell_value)
-    found = yield from compute_shared(ready, circuit, _share_bits(shares, bits), [bits * count] * parties)
-    return _greatest(found, count, signed)
+    output = yield from compute_shared(ready, circuit, _share_bits(shares, bits), [bits * count] * parties)
+    return _greatest(output, count, signed)
 
 
 def _share_bits(shares: Numbers, bits: int) -> Bits:
     """Shares modulo 2^bits, negative ones too."""
     if isinstance(shares, np.ndarray) and bits == 64 and shares.dtype.kind in "iu":
         return bits_of(shares.astype(np.int64).view(np.uint64) if shares.dtype.kind == "i" else shares, bits).ravel()
-    return bits_of([int(one) % (1 << bits) for one in shares], bits).ravel()
+    return bits_of([int(share) % (1 << bits) for share in shares], bits).ravel()
 
 
-def _greatest(found: Bits, count: int, signed: bool) -> Greatest:
+def _greatest(output: Bits, count: int, signed: bool) -> Greatest:
     digits = index_width(count)
-    value = numbers_of(found[None, digits:], signed=signed)[0] if len(found) > digits else None
-    return Greatest(index=numbers_of(found[None, :digits])[0] if digits else 0, value=value)
+    value = numbers_of(output[None, digits:], signed=signed)[0] if len(output) > digits else None
+    return Greatest(index=numbers_of(output[None, :digits])[0] if digits else 0, value=value)
 
 
 def _outcome(build: CircuitBuilder, words: Wires, signed: bool, tell_value: bool, flat: bool | None = None) -> Wires:
@@ -124,24 +124,24 @@ def _outcome(build: CircuitBuilder, words: Wires, signed: bool, tell_value: bool
 def _comparison(count: int, bits: int, signed: bool) -> Circuit:
     build = CircuitBuilder()
     ours, theirs = build.garbler_input(count, bits), build.evaluator_input(count, bits)
-    found = less(build, ours, theirs, signed=signed)
-    return build.circuit(garbler=found, evaluator=found)
+    output = less(build, ours, theirs, signed=signed)
+    return build.circuit(garbler=output, evaluator=output)
 
 
 @lru_cache(maxsize=8)
 def _of_values(sizes: tuple[int, int], bits: int, signed: bool, tell_value: bool) -> Circuit:
     build = CircuitBuilder()
     words = np.concatenate([build.garbler_input(sizes[0], bits), build.evaluator_input(sizes[1], bits)])
-    found = _outcome(build, words, signed, tell_value)
-    return build.circuit(garbler=found, evaluator=found)
+    output = _outcome(build, words, signed, tell_value)
+    return build.circuit(garbler=output, evaluator=output)
 
 
 @lru_cache(maxsize=8)
 def _of_shares(count: int, bits: int, signed: bool, tell_value: bool) -> Circuit:
     build = CircuitBuilder()
     words = add(build, build.garbler_input(count, bits), build.evaluator_input(count, bits))
-    found = _outcome(build, words, signed, tell_value)
-    return build.circuit(garbler=found, evaluator=found)
+    output = _outcome(build, words, signed, tell_value)
+    return build.circuit(garbler=output, evaluator=output)
 
 
 @lru_cache(maxsize=8)

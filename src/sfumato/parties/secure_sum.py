@@ -64,24 +64,24 @@ def agree_keys(seat: Seat) -> Talk[PairwiseKeys]:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
     own = X25519PrivateKey.from_private_bytes(fresh_key(32))
-    shown = own.public_key().public_bytes_raw()
-    came = yield to_all(seat, "keys/public", shown)
+    public_key = own.public_key().public_bytes_raw()
+    came = yield to_all(seat, "keys/public", public_key)
     keys = {}
     for peer, content in came.items():
         try:
             secret = own.exchange(X25519PublicKey.from_public_bytes(content))
         except ValueError:
             raise SessionError(f"party {peer} sent a public key that is no point of the curve") from None
-        keys[peer] = _derived(secret, seat, peer, sorted((shown, content)))
+        keys[peer] = _derived(secret, seat, peer, sorted((public_key, content)))
     return PairwiseKeys(seat, keys)
 
 
-def _derived(secret: bytes, seat: Seat, peer: int, shown: list[bytes]) -> bytes:
+def _derived(secret: bytes, seat: Seat, peer: int, public_keys: list[bytes]) -> bytes:
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
     pair = sorted((seat.me, peer))
-    about = b"".join([_ABOUT, *(one.to_bytes(4, "big") for one in pair), *shown])
+    about = b"".join([_ABOUT, *(party.to_bytes(4, "big") for party in pair), *public_keys])
     return HKDF(algorithm=SHA256(), length=32, salt=seat.session, info=about).derive(secret)
 
 
@@ -151,7 +151,9 @@ def _in_parts(seat: Seat, masked: Words) -> Talk[Words]:
         send=dict.fromkeys(seat.others, words_written(parts[seat.me])),
         expect={other: parts[other].nbytes for other in seat.others},
     )
-    return np.concatenate([parts[one] if one == seat.me else words_read(whole[one]) for one in range(seat.count)])
+    return np.concatenate(
+        [parts[party] if party == seat.me else words_read(whole[party]) for party in range(seat.count)]
+    )
 
 
 def _added(own: Words, came: Mapping[int, bytes]) -> Words:
@@ -195,6 +197,6 @@ def ring_sum(seat: Seat, values: Counts) -> Talk[Counts]:
     else:
         came = yield Exchange(label="ring/add", expect=here)
         yield Exchange(label="ring/add", send={after: words_written(words_read(came[before]) + given)})
-        told = yield Exchange(label="ring/sum", expect={0: given.nbytes})
-        total = words_read(told[0])
+        contents = yield Exchange(label="ring/sum", expect={0: given.nbytes})
+        total = words_read(contents[0])
     return total.view(np.int64).reshape(np.shape(values))

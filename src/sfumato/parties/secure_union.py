@@ -58,8 +58,8 @@ def secure_union(seat: Seat, items: Sequence[bytes]) -> Talk[list[bytes]]:
     if size > MAX_POINTS:
         raise DataError(f"a union takes items of {MAX_POINTS:,} pieces of 16 bytes; this party has {len(own):,}")
     own += [random_point(fresh_key) for _ in range(size - len(own))]
-    told = yield to_all(seat, "union/size", size.to_bytes(8, "big"))
-    sizes = {seat.me: size, **{peer: _size(peer, content) for peer, content in told.items()}}
+    contents = yield to_all(seat, "union/size", size.to_bytes(8, "big"))
+    sizes = {seat.me: size, **{peer: _size(peer, content) for peer, content in contents.items()}}
     whole = yield from _encrypted(seat, scalar, own, sizes)
     return read_texts((yield from _opened(seat, scalar, whole, sum(sizes.values()))))
 
@@ -84,11 +84,11 @@ def _encrypted(seat: Seat, scalar: bytes, own: list[bytes], sizes: dict[int, int
             expect={before: POINT * sizes[owner]},
         )
         held = _shuffled(_raised(split(came[before]), scalar))
-    owners = {one: (one + 1) % seat.count for one in range(seat.count)}
+    owners = {party: (party + 1) % seat.count for party in range(seat.count)}
     if seat.me:
         yield Exchange(label="union/gather", send={0: b"".join(held)})
         return None
-    lengths = {one: POINT * sizes[owners[one]] for one in seat.others}
+    lengths = {party: POINT * sizes[owners[party]] for party in seat.others}
     came = yield Exchange(label="union/gather", expect=lengths)
     every = {*held, *(point for content in came.values() for point in split(content))}
     return _shuffled(sorted(every))
@@ -104,15 +104,15 @@ def _opened(seat: Seat, scalar: bytes, whole: list[bytes] | None, most: int) -> 
             raise SessionError(f"party {before} announces {count:,} points of a union, and all lists have {most:,}")
         came = yield Exchange(label="union/open", expect={before: POINT * count})
         whole = split(came[before])
-    found = _shuffled(_raised(whole, inverse(scalar)))
-    content, number = b"".join(found), len(found).to_bytes(8, "big")
+    points = _shuffled(_raised(whole, inverse(scalar)))
+    content, number = b"".join(points), len(points).to_bytes(8, "big")
     if seat.me != last:
         yield Exchange(label="union/count", send={after: number})
         yield Exchange(label="union/open", send={after: content})
-        told = yield Exchange(label="union/told", expect={last: len(content)})
-        return split(told[last])
+        contents = yield Exchange(label="union/told", expect={last: len(content)})
+        return split(contents[last])
     yield Exchange(label="union/told", send=dict.fromkeys(seat.others, content))
-    return found
+    return points
 
 
 def _raised(points: Sequence[bytes], scalar: bytes) -> list[bytes]:

@@ -25,10 +25,10 @@ def as_items(identifiers: Sequence[str | bytes]) -> list[bytes]:
     >>> as_items(["a", b"b"])
     [b'a', b'b']
     """
-    items = [one.encode() if isinstance(one, str) else bytes(one) for one in identifiers]
+    items = [identifier.encode() if isinstance(identifier, str) else bytes(identifier) for identifier in identifiers]
     if len(set(items)) < len(items):
         seen: set[bytes] = set()
-        at = next(at for at, one in enumerate(items) if one in seen or seen.add(one))  # type: ignore[func-returns-value]
+        at = next(at for at, item in enumerate(items) if item in seen or seen.add(item))  # type: ignore[func-returns-value]
         raise DataError(f"identifier {at + 1} stands in the list twice; an intersection takes each once")
     return items
 
@@ -36,12 +36,12 @@ def as_items(identifiers: Sequence[str | bytes]) -> list[bytes]:
 def digests(items: Sequence[bytes], key: bytes, words: int) -> NDArray[np.uint64]:
     """So many 64-bit words for each item, at most 8, from BLAKE2b under a key of at most 64 bytes."""
     start = hashlib.blake2b(key=key, digest_size=8 * words)
-    found = []
+    digest_bytes = []
     for item in items:
-        one = start.copy()
-        one.update(item)
-        found.append(one.digest())
-    return np.frombuffer(b"".join(found), np.uint64).reshape(-1, words)
+        hasher = start.copy()
+        hasher.update(item)
+        digest_bytes.append(hasher.digest())
+    return np.frombuffer(b"".join(digest_bytes), np.uint64).reshape(-1, words)
 
 
 # Cuckoo hashing with three hash functions: every item in one of its three places, at most one item in each place.
@@ -169,8 +169,8 @@ def _code(seat: Seat, items: Blocks) -> NDArray[np.uint64]:
 def _hashed(rows: NDArray[np.uint64], bins: NDArray[np.int64], length: int) -> Values:
     content = np.hstack([rows, bins.astype(np.uint64)[:, None]]).tobytes()
     step, digest = 8 * (WORDS + 1), hashlib.sha256
-    found = b"".join([digest(content[at : at + step]).digest()[:length] for at in range(0, len(content), step)])
-    return np.frombuffer(found, np.uint8).reshape(-1, length)
+    hashes = b"".join([digest(content[at : at + step]).digest()[:length] for at in range(0, len(content), step)])
+    return np.frombuffer(hashes, np.uint8).reshape(-1, length)
 
 
 # Which of one's identifiers the other party has too, and nothing about the others.
@@ -289,16 +289,16 @@ def matched(values: Values, others: Values) -> Positions:
     order = np.lexsort((lows, highs))
     highs, lows = highs[order], lows[order]
     at = np.searchsorted(highs, high)
-    found = np.full(len(values), -1)
+    positions = np.full(len(values), -1)
     left = np.arange(len(values))
     while len(left):
         left = left[at[left] < len(highs)]
         left = left[highs[at[left]] == high[left]]
         hit = lows[at[left]] == low[left]
-        found[left[hit]] = order[at[left[hit]]]
+        positions[left[hit]] = order[at[left[hit]]]
         left = left[~hit]
         at[left] += 1
-    return found
+    return positions
 
 
 def _words(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -348,12 +348,12 @@ def points_receiving(
     came = yield Exchange(label=ANSWERED, expect={peer: TAG * len(items) + POINT * theirs})
     answer, points = came[peer][: TAG * len(items)], came[peer][TAG * len(items) :]
     place = {_tag(times(secret, point)): at for at, point in enumerate(split(points))}
-    found = [place.get(answer[at : at + TAG], -1) for at in range(0, len(answer), TAG)]
+    positions = [place.get(answer[at : at + TAG], -1) for at in range(0, len(answer), TAG)]
     if both:
         hits = np.zeros(theirs, np.uint8)
-        hits[[at for at in found if at >= 0]] = 1
+        hits[[at for at in positions if at >= 0]] = 1
         yield Exchange(label=COMMON, send={peer: packed(hits).tobytes()})
-    return np.flatnonzero(np.array(found, np.int64) >= 0)
+    return np.flatnonzero(np.array(positions, np.int64) >= 0)
 
 
 def points_sending(

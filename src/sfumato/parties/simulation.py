@@ -27,8 +27,8 @@ def checked(seat: int, peer: int, step: Exchange, label: str, content: bytes) ->
     if label != step.label:
         raise SessionError(f"party {seat} awaits {step.label!r} from party {peer}, which sent {label!r}")
     if len(content) != step.expect[peer]:
-        found, wanted = len(content), step.expect[peer]
-        raise SessionError(f"party {seat} awaits {wanted} bytes of {label!r} from party {peer}, which sent {found}")
+        length, wanted = len(content), step.expect[peer]
+        raise SessionError(f"party {seat} awaits {wanted} bytes of {label!r} from party {peer}, which sent {length}")
     return content
 
 
@@ -121,12 +121,12 @@ class ThreadConversation:
 
     def _received(self, peer: int) -> tuple[str, bytes]:
         try:
-            found = self._posts[peer, self._seat.me].get(timeout=self._seconds)
+            message = self._posts[peer, self._seat.me].get(timeout=self._seconds)
         except queue.Empty:
             raise SessionError(f"party {peer} has sent nothing for {self._seconds:g} seconds") from None
-        if isinstance(found, _Ended):
+        if isinstance(message, _Ended):
             raise SessionError(f"party {peer} ended the session")
-        label, content = found
+        label, content = message
         return label, content
 
 
@@ -135,7 +135,9 @@ def in_threads(
 ) -> list[Result]:
     """Run one program for each party at once; what each returns, in order. The first failure is raised."""
     places = seats(len(programs), session)
-    posts = {(one, other): queue.SimpleQueue[Any]() for one in range(len(programs)) for other in places[one].others}
+    posts = {
+        (party, other): queue.SimpleQueue[Any]() for party in range(len(programs)) for other in places[party].others
+    }
     results: dict[int, Result] = {}
     failures: list[tuple[int, BaseException]] = []
 
@@ -148,10 +150,10 @@ def in_threads(
                 posts[me, other].put(_Ended())
 
     threads = [threading.Thread(target=takes_part, args=(me,), daemon=True) for me in range(len(programs))]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     if failures:
         raise failures[0][1]
     return [results[me] for me in range(len(programs))]

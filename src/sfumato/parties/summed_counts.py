@@ -113,22 +113,22 @@ class SummedCuts:
             self._known = counts[None]
         return counts
 
-    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+    def histogram(self, division: Division, groups: Groups | None = None) -> Numbers:
         """Partitions (or groups of them) x children x figures."""
-        self._refuse_many((groups.count if groups else asked.count) * asked.children)
-        counts = self._sums(np.asarray(self._own.histogram(asked, groups), np.int64))
-        self._refuse_wrong(counts, asked, groups)
+        self._refuse_many((groups.count if groups else division.count) * division.children)
+        counts = self._sums(np.asarray(self._own.histogram(division, groups), np.int64))
+        self._refuse_wrong(counts, division, groups)
         return counts
 
-    def refine(self, asked: Division) -> Divided:
+    def refine(self, division: Division) -> Divided:
         """The pairs in which anybody counted anything; every public child is asked about, so that none tells whose."""
-        self._refuse_many(asked.count * asked.children)
-        counts = self._sums(np.asarray(self._own.refine(asked).dense(), np.int64))
-        self._refuse_wrong(counts, asked, None)
+        self._refuse_many(division.count * division.children)
+        counts = self._sums(np.asarray(self._own.refine(division).dense(), np.int64))
+        self._refuse_wrong(counts, division, None)
         flat = counts.reshape(-1, self._figures)
         keys = np.arange(len(flat), dtype=np.int64)
         return Divided(
-            division=asked, owner=keys // asked.children, child=keys % asked.children, counts=flat
+            division=division, owner=keys // division.children, child=keys % division.children, counts=flat
         ).occupied()
 
     def apply(self, divided: Divided, places: Ids) -> None:
@@ -197,22 +197,22 @@ def read_counts(tree: Mapping[str, Any], names: Sequence[str]) -> CountsAsked:
     if not isinstance(columns, Mapping) or not columns:
         raise ParameterError('parameters.columns must name at least one column, such as ward = ["A", "B"]')
     for name, values in columns.items():
-        if not isinstance(values, list) or not values or not all(isinstance(one, str) for one in values):
+        if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
             raise ParameterError(f"parameters.columns.{name} must be a list of texts, not {values!r}")
         if len(set(values)) < len(values):
             raise ParameterError(f"parameters.columns.{name} names a value twice")
-    asked = CountsAsked(columns={name: tuple(values) for name, values in columns.items()})
-    if prod(asked.shape) > MOST_COUNTS:
+    request = CountsAsked(columns={name: tuple(values) for name, values in columns.items()})
+    if prod(request.shape) > MOST_COUNTS:
         raise ParameterError(
-            f"parameters.columns has {prod(asked.shape):,} combinations; at most {MOST_COUNTS:,} are counted"
+            f"parameters.columns has {prod(request.shape):,} combinations; at most {MOST_COUNTS:,} are counted"
         )
-    return asked
+    return request
 
 
-def own_counts(asked: CountsAsked, table: Table) -> NDArray[np.int64]:
+def own_counts(request: CountsAsked, table: Table) -> NDArray[np.int64]:
     """A party's own counts, in the order of the declared values; a value that is not declared is refused."""
     places = []
-    for name, values in asked.columns.items():
+    for name, values in request.columns.items():
         texts = as_text(table.require(name, where=table.source))
         codes = texts.replace_strict(list(values), list(range(len(values))), default=None, return_dtype=pl.Int64)
         if codes.null_count():
@@ -222,13 +222,13 @@ def own_counts(asked: CountsAsked, table: Table) -> NDArray[np.int64]:
                 f"{name} has {listed(values)}"
             )
         places.append(codes.to_numpy())
-    cells = np.ravel_multi_index(tuple(places), asked.shape)
-    return np.bincount(cells, minlength=prod(asked.shape)).astype(np.int64)
+    cells = np.ravel_multi_index(tuple(places), request.shape)
+    return np.bincount(cells, minlength=prod(request.shape)).astype(np.int64)
 
 
-def told_counts(asked: CountsAsked, names: Sequence[str]) -> Leakage:
+def told_counts(request: CountsAsked, names: Sequence[str]) -> Leakage:
     """What a session tells."""
-    by = " and ".join(asked.columns)
+    by = " and ".join(request.columns)
     return Leakage(
         protocol="counts",
         result=(Told(to="everybody", what=f"how many rows all parties have together, by {by}"),),
@@ -240,11 +240,11 @@ def told_counts(asked: CountsAsked, names: Sequence[str]) -> Leakage:
     )
 
 
-def summed_counts(conversation: Conversation, asked: CountsAsked, own: NDArray[np.int64]) -> JointResult:
+def summed_counts(conversation: Conversation, request: CountsAsked, own: NDArray[np.int64]) -> JointResult:
     """The counts of all parties together."""
     total = SummedNumbers(conversation)(own)
-    rows = [[*values, int(count)] for values, count in zip(product(*asked.columns.values()), total, strict=True)]
-    columns = (*asked.columns, "count")
+    rows = [[*values, int(count)] for values, count in zip(product(*request.columns.values()), total, strict=True)]
+    columns = (*request.columns, "count")
     return JointResult(document={"columns": list(columns), "rows": rows}, columns=columns, rows=rows)
 
 
@@ -255,6 +255,6 @@ COUNTS = JointProtocol(
     read=read_counts,
     leakage=told_counts,
     prepare=own_counts,
-    given=lambda asked, own: f"{len(own):,} counts of {int(own.sum()):,} rows, by {' and '.join(asked.columns)}",
+    given=lambda request, own: f"{len(own):,} counts of {int(own.sum()):,} rows, by {' and '.join(request.columns)}",
     run=summed_counts,
 )

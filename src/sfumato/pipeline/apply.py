@@ -94,13 +94,13 @@ class Rule:
         return marker if marker in self.labels else None
 
     def _by_interval(self, column: Column) -> Labels:
-        found = np.full(len(column.present), -1)
+        positions = np.full(len(column.present), -1)
         numbers = np.array([_number(value) for value in column.present], np.float64)
         for place, label in enumerate(self.labels):
             interval = read_interval(label)
             if interval is not None:
-                found[(found < 0) & interval.holds(numbers)] = place
-        return tuple(self.labels[place] if place >= 0 else None for place in found)
+                positions[(positions < 0) & interval.holds(numbers)] = place
+        return tuple(self.labels[place] if place >= 0 else None for place in positions)
 
     def _by_ancestor(self, column: Column) -> Labels:
         readable = [value for value in column.present if is_readable(value, self.kind)]
@@ -108,10 +108,10 @@ class Rule:
             return (None,) * len(column.present)
         frame = pl.DataFrame({column.name: readable}, schema={column.name: pl.String})
         domain = ObservedDomain.of(Table(frame=frame).column(column.name, self.kind))
-        made = builder(self.above or {"kind": "flat"}, f"columns.{column.name}.hierarchy", Path()).build(domain)
+        hierarchy = builder(self.above or {"kind": "flat"}, f"columns.{column.name}.hierarchy", Path()).build(domain)
         above: dict[str, str | None] = {}
         for code, value in enumerate(domain.values):
-            path = [level.labels[level.parent[code]] for level in made.levels]
+            path = [level.labels[level.parent[code]] for level in hierarchy.levels]
             above[value] = next((label for label in path if label in self.labels), None)
         return tuple(above.get(value) for value in column.present)
 
@@ -119,10 +119,10 @@ class Rule:
 def _number(value: str) -> float:
     """A text as a number; none where it reads as none or is not finite."""
     try:
-        found = float(value)
+        number = float(value)
     except ValueError:
         return nan
-    return found if isfinite(found) else nan
+    return number if isfinite(number) else nan
 
 
 def rule_at(
@@ -138,22 +138,22 @@ def rule_at(
     Where counting began at a base level, level and cut are about its labels, and the rule is about the values.
     """
     domain = counted if based is None else based.exact
-    made = builder(plan, f"columns.{domain.column}.hierarchy", folder)
-    declared = made.declared()
+    hierarchy_builder = builder(plan, f"columns.{domain.column}.hierarchy", folder)
+    declared = hierarchy_builder.declared()
     if isinstance(declared, Categories):
         leaves = declared.values
         whole = ObservedDomain.whole(domain.column, declared, kind=domain.kind)
-        full, above = made.build(whole), 0 if based is None else based.hierarchy.base
+        full, above = hierarchy_builder.build(whole), 0 if based is None else based.hierarchy.base
         if isinstance(cut, int):
             names = full.levels[above + cut]
-            said = tuple(names.labels[place] for place in names.parent)
+            leaf_labels = tuple(names.labels[place] for place in names.parent)
         elif based is None:
-            said = _everywhere(full, domain, cut, frozenset(released))
+            leaf_labels = _everywhere(full, domain, cut, frozenset(released))
         else:
             begun = base_level(whole, full, above)
             read = _everywhere(begun.hierarchy, counted, cut, frozenset(released))
-            said = tuple(read[code] for code in begun.of_value.tolist())
-        return Rule(kind=domain.kind, labels=tuple(released), values=dict(zip(leaves, said, strict=True)))
+            leaf_labels = tuple(read[code] for code in begun.of_value.tolist())
+        return Rule(kind=domain.kind, labels=tuple(released), values=dict(zip(leaves, leaf_labels, strict=True)))
     numeric = domain.numbers is not None and domain.kind != "date"
     if numeric and all(read_interval(label) for label in released if label not in (TOP, domain.missing)):
         return Rule(kind=domain.kind, labels=tuple(released), intervals=True)
@@ -194,10 +194,10 @@ def _read(leaf: int, tree: Taxonomy, cut: ColumnCut, read: Mapping[int, int], he
     node = below = leaf
     while not held[node]:
         below, node = node, int(tree.parent[node])
-    shown = [label for label in held[node] if cut.labels[label] != TOP]
-    if not shown:
+    labels = [label for label in held[node] if cut.labels[label] != TOP]
+    if not labels:
         return TOP
-    over = [label for label in shown if _covers(label, node, tree, cut, held)]
+    over = [label for label in labels if _covers(label, node, tree, cut, held)]
     return cut.labels[over[0]] if over else tree.labels[below]
 
 
@@ -236,7 +236,7 @@ class Applied:
     @property
     def holds(self) -> bool:
         """Whether these records meet the release's requirement by themselves."""
-        return all(one.holds for one in self.claims)
+        return all(claim.holds for claim in self.claims)
 
 
 def apply(bundle: str | Path, records: object, *, outside: Outside = "refuse") -> Applied:
@@ -244,8 +244,8 @@ def apply(bundle: str | Path, records: object, *, outside: Outside = "refuse") -
     folder = Path(bundle)
     manifest = load(folder / MANIFEST)
     with stated_form(folder):
-        made = kind_stated(manifest).apply(manifest, records, outside)
-        return replace(made, escape_formulas=is_escaped(manifest))
+        result = kind_stated(manifest).apply(manifest, records, outside)
+        return replace(result, escape_formulas=is_escaped(manifest))
 
 
 def apply_rules(manifest: Mapping[str, Any], records: object, outside: Outside) -> Applied:
@@ -306,14 +306,14 @@ def applied(
 
 def read_records(records: object, missing: tuple[str, ...]) -> Table:
     """New records from a file or a frame; there must be some."""
-    found = (
+    table = (
         read_file(Path(records), missing=missing)
         if isinstance(records, str | Path)
         else from_frame(records, missing=missing)
     )
-    if not found.rows:
-        raise DataError(f"{found.source} has no rows; there is nothing to recode")
-    return found
+    if not table.rows:
+        raise DataError(f"{table.source} has no rows; there is nothing to recode")
+    return table
 
 
 def _texts(table: Table, name: str) -> Column:
@@ -337,10 +337,11 @@ def _recoded(table: Table, column: Column, rule: Rule, outside: Outside) -> tupl
     counts = column.counts
     if outside == "refuse" and (counts[unknown] > 0).any():
         bad = [place for place in np.flatnonzero(unknown) if counts[place]]
-        shown = ", ".join(f"{column.values[i]!r} ({counts[i]} rows)" for i in bad[:5])
+        examples = ", ".join(f"{column.values[i]!r} ({counts[i]} rows)" for i in bad[:5])
         more = f" and {len(bad) - 5} more values" if len(bad) > 5 else ""
         raise DataError(
-            f"{table.source}, column {column.name!r}: no label of the release covers {shown}{more}; show such cells as "
+            f"{table.source}, column {column.name!r}: no label of the release covers {examples}{more}; show such "
+            "cells as "
             "* with outside = top, or leave out their rows with outside = suppress"
         )
     words = pl.Series(column.name, [TOP if label is None else label for label in labels], dtype=pl.String)
@@ -352,17 +353,17 @@ def _judged(
 ) -> tuple[Claim, ...]:
     """The release's models on these rows alone; none where a column that they read is not there."""
     parts = catalog()
-    made = [(parts.model(name, parameters), parameters) for name, parameters in models]
+    pairs = [(parts.model(name, parameters), parameters) for name, parameters in models]
     if (
         not rows.height
         or published.population
-        or any(c not in rows.columns for model, _ in made for c in model.columns)
+        or any(c not in rows.columns for model, _ in pairs for c in model.columns)
     ):
         return ()
     here = [column for column in published.columns if column.name in rows.columns]
     classes = evidence(
         Table(frame=rows, missing=published.missing),
         replace(published, columns=tuple(here), rows=rows.height),
-        counted=[name for model, _ in made for name in model.columns],
+        counted=[name for model, _ in pairs for name in model.columns],
     )
-    return tuple(claim(model, parameters, classes, reading) for model, parameters in made)
+    return tuple(claim(model, parameters, classes, reading) for model, parameters in pairs)

@@ -37,7 +37,7 @@ from sfumato.tables.table import Table
 
 def attacked(
     subject: Subject,
-    asked: AttackPlan,
+    attack_plan: AttackPlan,
     work: Work,
     chance: Chance,
     before: Callable[[Work], Audit] | None = None,
@@ -49,30 +49,30 @@ def attacked(
     ``before`` is what else is to be done within the same time, such as laying earlier bundles over this one. ``kind``
     says whose attacks they are.
     """
-    inner = work.within(asked.seconds)
+    inner = work.within(attack_plan.seconds)
     more = Audit() if before is None else before(inner)
     findings, skipped = [], dict(more.skipped)
-    chosen = chosen_attacks(asked.attacks, kind)
+    chosen = chosen_attacks(attack_plan.attacks, kind)
     if subject.together is not None:
         chosen |= chosen_attacks((Households.name,))
-    if subject.synthetic and not asked.attacks:
+    if subject.synthetic and not attack_plan.attacks:
         chosen |= chosen_attacks((NearestNeighbour.name,), kind)
-    if any(one.far is not None for one in subject.promises):
+    if any(promise.far is not None for promise in subject.promises):
         chosen |= chosen_attacks((Divergence.name,))
     if subject.shifts is not None:
         chosen |= chosen_attacks((ShiftedDates.name,))
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
-        made = part.make(asked.trials)
-        forms = [*_forms(name, made, subject), *_by_knowledge(name, made, subject)]
+        base_attack = part.make(attack_plan.trials)
+        forms = [*_forms(name, base_attack, subject), *_by_knowledge(name, base_attack, subject)]
         seen = [(*form, subject) for form in forms]
-        for title, one, column, shown in (*seen, *_by_others(name, made, subject)):
-            why = over(inner, asked.seconds) or one.fits(shown) or _unread(part, shown)
+        for title, attack, column, subject_view in (*seen, *_by_others(name, base_attack, subject)):
+            why = over(inner, attack_plan.seconds) or attack.fits(subject_view) or _unread(part, subject_view)
             if why:
                 skipped[title] = why
                 continue
-            found = one.run(shown, chance, limit_of(one, shown, column))
-            findings.append(replace(found, attack=title))
+            finding = attack.run(subject_view, chance, limit_of(attack, subject_view, column))
+            findings.append(replace(finding, attack=title))
     work.advance("attack", 1, 1)
     return Audit(findings=(*findings, *more.findings), skipped=skipped)
 
@@ -112,21 +112,23 @@ def _unread(part: AttackPart, subject: Subject) -> str:
 
 def _forms(name: str, attack: Any, subject: Subject) -> list[tuple[str, Attack, str | None]]:
     """The attack for each sensitive column, in the forms that the claims need."""
-    found = []
-    for title, one, column in _by_column(name, attack, subject):
-        forms = one.variants(subject) if hasattr(one, "variants") else [("", one)]
-        found += [(f"{title}{form}", made, column) for form, made in forms]
-    return found
+    attack_forms = []
+    for title, column_attack, column in _by_column(name, attack, subject):
+        forms = column_attack.variants(subject) if hasattr(column_attack, "variants") else [("", column_attack)]
+        attack_forms += [(f"{title}{form}", variant, column) for form, variant in forms]
+    return attack_forms
 
 
 def _by_column(name: str, attack: Any, subject: Subject) -> list[tuple[str, Attack, str | None]]:
     """The attack for each sensitive column, where it asks for one and there are several."""
-    field = next((one.name for one in fields(attack) if one.name in ("column", "secret")), None)
+    field = next(
+        (attack_field.name for attack_field in fields(attack) if attack_field.name in ("column", "secret")), None
+    )
     first = subject.sensitive[0] if subject.sensitive else None
     if field is None or len(subject.sensitive) < 2:
         return [(name, attack, first)]
     chosen = [(column, replace(attack, **{field: column})) for column in subject.sensitive]
-    return [(f"{name} of {column}", one, column) for column, one in chosen]
+    return [(f"{name} of {column}", column_attack, column) for column, column_attack in chosen]
 
 
 def _by_knowledge(name: str, attack: Any, subject: Subject) -> list[tuple[str, Attack, str | None]]:
@@ -162,8 +164,8 @@ def refuse_attacks(names: Iterable[str], kind: str, *, key: str = "attacks") -> 
     every = ("all", *known) if key == "attacks" else tuple(known)
     for name in names:
         if name not in every:
-            told = listed(every, most=30)
-            raise PlanError(f"attack.{key}: {name!r} is not known{nearest(name, known)} Known: {told}")
+            known_names = listed(every, most=30)
+            raise PlanError(f"attack.{key}: {name!r} is not known{nearest(name, known)} Known: {known_names}")
 
 
 def attack(
@@ -188,39 +190,39 @@ def attack(
     from sfumato.pipeline.background import known_table, registered
 
     place, work = Path(folder), work or Work()
-    others = [refuse_no_bundle(Path(one), "--earlier") for one in earlier]
+    others = [refuse_no_bundle(Path(path), "--earlier") for path in earlier]
     manifest = untouched(place)
     theirs = None if control is None else known_table(control, plan, manifest)
-    asked = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
+    attack_plan = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
     kind, chance = kind_stated(manifest), Chance(seed=seed)
     if kind.alone is not None:
         _refuse_beside(place, {"original": original, "known": known, "control": control, "earlier": others})
         with _bundle_at_fault(place):
-            return kind.alone(place, manifest, asked, work)
+            return kind.alone(place, manifest, attack_plan, work)
     if "parts" in manifest["data"]:
         from sfumato.pipeline.methods.table.parts_attack import attack_parts, refuse_whole
 
         refuse_whole({"known": known, "earlier": others})
         with _bundle_at_fault(place), stated_form(place):
-            return attack_parts(place, manifest, original, asked, control=theirs, plan=plan, seed=seed, work=work)
+            return attack_parts(place, manifest, original, attack_plan, control=theirs, plan=plan, seed=seed, work=work)
     if original is None:
         raise PlanError(f"--original is missing; {folder} is attacked beside the table that it was made from")
     table = known_table(original, plan, manifest)
     if kind.beside is not None:
         _refuse_beside(place, {"known": known})
-        given = {"control": theirs, "earlier": others, "asked": asked, "work": work}
+        given = {"control": theirs, "earlier": others, "attack_plan": attack_plan, "work": work}
         with _bundle_at_fault(place):
             return kind.beside(place, manifest, table, chance=chance, **given)
     with stated_form(place):
         subject = kind.subject(place, manifest, table, control=theirs, plan=plan)
-    before = _laid_over(subject, manifest, others, table, plan, asked, chance) if others else None
+    before = _laid_over(subject, manifest, others, table, plan, attack_plan, chance) if others else None
     with _bundle_at_fault(place):
-        found = attacked(subject, asked, work, chance, before, kind=kind.attacked_as)
+        audit = attacked(subject, attack_plan, work, chance, before, kind=kind.attacked_as)
     if known is None:
-        return found
+        return audit
     register, linkage = known_table(known, plan, manifest), FellegiSunter(trials=trials)
     linked = registered(linkage, subject, register, Chance(seed=seed), limit_of(linkage, subject, None))
-    return replace(found, findings=(linked, *found.findings))
+    return replace(audit, findings=(linked, *audit.findings))
 
 
 def _refuse_beside(folder: Path, given: Mapping[str, object]) -> None:
@@ -245,8 +247,10 @@ def _bundle_at_fault(folder: Path) -> Iterator[None]:
 
         if verify(folder).holds:
             raise
-        told = f"{folder}: the bundle is not of the form that this version writes, and cannot be attacked ({error!r})"
-        raise BundleError(f"{told}; `sfumato verify` tells more") from error
+        message = (
+            f"{folder}: the bundle is not of the form that this version writes, and cannot be attacked ({error!r})"
+        )
+        raise BundleError(f"{message}; `sfumato verify` tells more") from error
 
 
 def _laid_over(
@@ -255,7 +259,7 @@ def _laid_over(
     others: list[Path],
     table: Table,
     plan: Plan | None,
-    asked: AttackPlan,
+    attack_plan: AttackPlan,
     chance: Chance,
 ) -> Callable[[Work], Audit]:
     from sfumato.pipeline.background import composed
@@ -263,5 +267,12 @@ def _laid_over(
 
     made_from = behind(manifest, table)
     return lambda work: composed(
-        subject, others, made_from, plan, trials=asked.trials, seconds=asked.seconds, work=work, chance=chance
+        subject,
+        others,
+        made_from,
+        plan,
+        trials=attack_plan.trials,
+        seconds=attack_plan.seconds,
+        work=work,
+        chance=chance,
     )

@@ -109,9 +109,9 @@ def composed(
             if why := attack.fits(people, other) or ("" if other.quasi else _nothing(left_out)):
                 skipped[named] = why
                 continue
-            found = attack.run(people, other, chance)
-            note = f"{found.note}; {_nothing(left_out)}" if left_out else found.note
-            findings.append(replace(found, attack=named, note=note))
+            finding = attack.run(people, other, chance)
+            note = f"{finding.note}; {_nothing(left_out)}" if left_out else finding.note
+            findings.append(replace(finding, attack=named, note=note))
     return Audit(findings=tuple(findings), skipped=skipped)
 
 
@@ -119,12 +119,16 @@ def _other(folder: Path, original: Table, plan: Plan | None) -> tuple[Subject, l
     """The earlier bundle as far as the original has its columns, and the quasi-identifiers that it has not."""
     manifest = untouched(folder)
     columns: list[Mapping[str, Any]] = manifest["data"]["columns"]
-    known = {str(one["name"]) for one in columns if str(one["name"]) in original.names}
-    lost = [one for one in columns if one["role"] in ("quasi", "sensitive", "target") and one["name"] not in known]
-    data = {**manifest["data"], "columns": [one for one in columns if one not in lost]}
+    known = {str(column["name"]) for column in columns if str(column["name"]) in original.names}
+    lost = [
+        column
+        for column in columns
+        if column["role"] in ("quasi", "sensitive", "target") and column["name"] not in known
+    ]
+    data = {**manifest["data"], "columns": [column for column in columns if column not in lost]}
     cut = {**manifest, "data": data}
-    found = kind_stated(manifest).subject(folder, cut, original, control=None, plan=plan)
-    return found, [str(one["name"]) for one in lost if one["role"] == "quasi"]
+    subject = kind_stated(manifest).subject(folder, cut, original, control=None, plan=plan)
+    return subject, [str(column["name"]) for column in lost if column["role"] == "quasi"]
 
 
 def _people(subject: Subject, other: Subject, original: Table, chance: Chance) -> Subject:

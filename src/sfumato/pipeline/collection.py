@@ -56,36 +56,40 @@ def responded(
     *,
     person: str | None = None,
     memory: Path | None = None,
-    beside: Sequence[str] = (),
+    other_columns: Sequence[str] = (),
     work: Work | None = None,
 ) -> pl.DataFrame:
     """What everybody in a file shows. The memory is on the disk before anything is given back.
 
-    Columns ``beside`` are handed on as they are; nothing is promised about them. Without ``person`` every row is
+    Columns ``other_columns`` are handed on as they are; nothing is promised about them. Without ``person`` every row is
     somebody who is never asked again.
     """
     if (person is None) != (memory is None):
         raise ParameterError("--person and --memory belong together: who was asked, and what they have shown")
     table, watch = read(data), work or Work()
-    for name in (*(one.name for one in spec.questions), *beside, *([] if person is None else [person])):
+    for name in (
+        *(question.name for question in spec.questions),
+        *other_columns,
+        *([] if person is None else [person]),
+    ):
         table.require(name, where=str(data))
-    taken = next((name for name in beside if any(one.name == name for one in spec.questions)), None)
+    taken = next((name for name in other_columns if any(question.name == name for question in spec.questions)), None)
     if taken is not None:
         raise ParameterError(f"--beside {taken}: it is a question, and would be shown as it is")
-    answers = [_texts(table, one.name) for one in spec.questions]
+    answers = [_texts(table, question.name) for question in spec.questions]
     people = [None] * table.rows if person is None else _texts(table, person)
     with ExitStack() as stack:
         kept = Memory(spec=spec) if memory is None else stack.enter_context(stored(memory, spec))
-        asked, shown = Respondent(spec, kept), list[dict[str, str]]()
+        respondent, responses = Respondent(spec, kept), list[dict[str, str]]()
         for row, given in enumerate(zip(*answers, strict=True)):
             watch.advance("answers", row, table.rows)
-            named = dict(zip((one.name for one in spec.questions), given, strict=True))
+            named = dict(zip((question.name for question in spec.questions), given, strict=True))
             try:
-                shown.append(asked.answer(people[row], named))
+                responses.append(respondent.answer(people[row], named))
             except (DataError, BudgetError) as fault:
                 raise type(fault)(f"{data}, row {row + 1}: {fault}; nothing was handed out") from None
-    made = pl.DataFrame(shown, schema={one.name: pl.String for one in spec.questions})
-    return made.with_columns(table.frame[name] for name in beside)
+    frame = pl.DataFrame(responses, schema={question.name: pl.String for question in spec.questions})
+    return frame.with_columns(table.frame[name] for name in other_columns)
 
 
 def _texts(table: Table, name: str) -> list[Any]:
@@ -95,19 +99,19 @@ def _texts(table: Table, name: str) -> list[Any]:
 def shown_answers(spec: Specification, data: Path, names: Sequence[str], cells: int | None) -> list[Evidence]:
     """The shown answers to some questions, or to all that have a distribution."""
     table = read(data)
-    asked: list[Question] = [spec.question(name) for name in names] or [
-        one for one in spec.questions if one.kind != "items"
+    questions: list[Question] = [spec.question(name) for name in names] or [
+        question for question in spec.questions if question.kind != "items"
     ]
-    if not asked:
+    if not questions:
         raise PlanError("every question is about items; see `sfumato.collection.baskets` for rules and supports")
-    found = []
-    for one in asked:
-        given = _texts(_known(table, one.name, data), one.name)
+    observations = []
+    for question in questions:
+        given = _texts(_known(table, question.name, data), question.name)
         if None in given or "" in given:
             row = next(n for n, text in enumerate(given) if not text)
-            raise DataError(f"{data}, column {one.name!r}, row {row + 1}: there is no answer; leave the row out")
-        found.append(evidence(one, given, cells=cells if isinstance(one, NoisyNumber) else None))
-    return found
+            raise DataError(f"{data}, column {question.name!r}, row {row + 1}: there is no answer; leave the row out")
+        observations.append(evidence(question, given, cells=cells if isinstance(question, NoisyNumber) else None))
+    return observations
 
 
 def _known(table: Table, name: str, data: Path) -> Table:
@@ -125,27 +129,41 @@ def reconstructed(
     chance: Chance | None = None,
 ) -> list[Distribution]:
     """The distribution of the originals of every question, with intervals where a confidence is named."""
-    found = []
-    for one in seen:
-        mine: Method = "em" if method == "bayes" and one.channel.densities is None else method
+    distributions = []
+    for observation in seen:
+        mine: Method = "em" if method == "bayes" and observation.channel.densities is None else method
         if confidence is None:
-            found.append(reconstruct(one, method=mine, stopping=stopping))
+            distributions.append(reconstruct(observation, method=mine, stopping=stopping))
         else:
-            found.append(
+            distributions.append(
                 with_intervals(
-                    one, method=mine, stopping=stopping, confidence=confidence, resamples=resamples, chance=chance
+                    observation,
+                    method=mine,
+                    stopping=stopping,
+                    confidence=confidence,
+                    resamples=resamples,
+                    chance=chance,
                 )
             )
-    return found
+    return distributions
 
 
-def cells_table(found: Sequence[Distribution]) -> pl.DataFrame:
+def cells_table(distributions: Sequence[Distribution]) -> pl.DataFrame:
     """Every cell of every question with its share and its estimated count, as a table."""
     frames = []
-    for one in found:
-        ends = {} if one.low is None or one.high is None else {"low": one.low, "high": one.high}
-        columns = {"cell": list(one.labels), "share": one.shares, "count": one.counts, **ends}
-        frames.append(pl.DataFrame({"question": [one.name] * len(one.labels), **columns}))
+    for distribution in distributions:
+        ends = (
+            {}
+            if distribution.low is None or distribution.high is None
+            else {"low": distribution.low, "high": distribution.high}
+        )
+        columns = {
+            "cell": list(distribution.labels),
+            "share": distribution.shares,
+            "count": distribution.counts,
+            **ends,
+        }
+        frames.append(pl.DataFrame({"question": [distribution.name] * len(distribution.labels), **columns}))
     return pl.concat(frames)
 
 

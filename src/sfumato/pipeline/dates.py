@@ -15,7 +15,7 @@ from sfumato.bundles.pseudonyms import DateShift, read_key
 from sfumato.core.errors import PlanError, listed
 from sfumato.pipeline.plan.columns import form_of, period_of, stated_forms
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.reports.language import count, said
+from sfumato.reports.language import count, translated
 from sfumato.tables.schema import Role
 from sfumato.tables.table import Table
 from sfumato.tables.times import DateForm, read_days
@@ -58,7 +58,7 @@ def _read(table: Table, forms: Mapping[str, DateForm | None]) -> Table:
 
 def _shifted(table: Table, plan: Plan) -> Table:
     shifts = {name: column.shift for name, column in plan.columns.items() if column.shift is not None}
-    here = {name: said for name, said in shifts.items() if name in table.names}
+    here = {name: shift for name, shift in shifts.items() if name in table.names}
     if not here:
         return table
     name = next(iter(here))
@@ -131,10 +131,10 @@ def moved_by(planned: Mapping[str, Any]) -> str | None:
     """What a report says about a column whose dates were moved; None for every other column."""
     if "shift" not in planned:
         return None
-    moved = said("moved by up to {days} days, all dates of a person alike", days=count(planned["shift"]["days"]))
+    moved = translated("moved by up to {days} days, all dates of a person alike", days=count(planned["shift"]["days"]))
     if "period" not in planned["shift"]:
         return moved
-    return f"{moved}; {said('days near the ends of the period are left out')}"
+    return f"{moved}; {translated('days near the ends of the period are left out')}"
 
 
 def moved_marks(manifest: Mapping[str, Any]) -> list[str]:
@@ -143,7 +143,7 @@ def moved_marks(manifest: Mapping[str, Any]) -> list[str]:
     if not moved:
         return []
     return [
-        said(
+        translated(
             "Pseudonymized, not anonymized: the dates in {columns} were moved by a keyed number of days for each "
             "person. Intervals are true, the dates are not. Whoever knows one true date of a person, or has the key, "
             "knows all of that person's dates.",
@@ -154,9 +154,9 @@ def moved_marks(manifest: Mapping[str, Any]) -> list[str]:
 
 def _columns(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the plan of a manifest says about columns; some kinds of release have none."""
-    found: Mapping[str, Any] = manifest.get("plan", {}).get("columns", {})
-    return found
+    columns: Mapping[str, Any] = manifest.get("plan", {}).get("columns", {})
+    return columns
 
 
 def _moved(manifest: Mapping[str, Any]) -> list[str]:
-    return [name for name, said in _columns(manifest).items() if "shift" in said]
+    return [name for name, column in _columns(manifest).items() if "shift" in column]

@@ -99,14 +99,14 @@ def tour(folder: Path, work: Work, *, rows: int = 30_000) -> Tour:
     _refuse_others(folder)
     write_whole(folder / "plan.toml", PLAN)
     write_whole(folder / "patients.csv", rendered(table, "patients.csv"))
-    made = cast("TableRelease", release(Plan.parse(tomllib.loads(PLAN), folder=folder), work=work))
-    checked = made.write(bundle, force=True, inside=folder / "inside.html", work=work)
+    table_release = cast("TableRelease", release(Plan.parse(tomllib.loads(PLAN), folder=folder), work=work))
+    checked = table_release.write(bundle, force=True, inside=folder / "inside.html", work=work)
     before = link(table, table, KNOWN)
-    after = _attacked(made, table)
-    tells = next(one for one in made.audit.findings if one.attack == Homogeneity.name)
+    after = _attacked(table_release, table)
+    tells = next(finding for finding in table_release.audit.findings if finding.attack == Homogeneity.name)
     return Tour(
         rows=rows,
-        promised=tuple(titled(claim.model, claim.parameters) for claim in made.claims),
+        promised=tuple(titled(claim.model, claim.parameters) for claim in table_release.claims),
         checks=len(checked.checks),
         found_before=int(before.certain.sum()),
         found_after=int(after.certain.sum()),
@@ -127,14 +127,14 @@ def _refuse_others(folder: Path) -> None:
     refuse_page(folder / "inside.html", force=True)
 
 
-def _attacked(made: TableRelease, register: pl.DataFrame) -> Links:
+def _attacked(table_release: TableRelease, register: pl.DataFrame) -> Links:
     """The adversary rewrites the register by what the released labels say, and joins."""
-    problem = made.prepared.problem
+    problem = table_release.prepared.problem
     reading = {}
     for name, hierarchy, number in zip(
-        problem.cells.quasi, problem.hierarchies, made.outcome.levels or (), strict=True
+        problem.cells.quasi, problem.hierarchies, table_release.outcome.levels or (), strict=True
     ):
         level = hierarchy.levels[number]
         values = hierarchy.levels[0].labels
         reading[name] = {value: level.labels[level.parent[code]] for code, value in enumerate(values)}
-    return link(made.rows, register, KNOWN, reading=reading)
+    return link(table_release.rows, register, KNOWN, reading=reading)

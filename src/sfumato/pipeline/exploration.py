@@ -45,7 +45,7 @@ def kind_asked(tree: Mapping[str, Any], folder: Path) -> str:
         privacy, columns = _table(tree.get("privacy")), _table(tree.get("columns"))
     if {"epsilon", "rho"} & {*privacy}:
         return "private"
-    return "items" if any(_table(one).get("type") in ITEMIZED for one in columns.values()) else "table"
+    return "items" if any(_table(column).get("type") in ITEMIZED for column in columns.values()) else "table"
 
 
 def _table(value: Any) -> Mapping[str, Any]:
@@ -138,7 +138,7 @@ def spread_of(values: Sequence[str], counts: NDArray[Any]) -> dict[str, Any] | N
         return None
     bins = int(min(BINS, max(len(numbers), 1)))
     rows, _ = np.histogram(numbers, bins=bins, weights=counts[: len(numbers)])
-    return {"low": float(numbers.min()), "high": float(numbers.max()), "counts": [int(one) for one in rows]}
+    return {"low": float(numbers.min()), "high": float(numbers.max()), "counts": [int(count) for count in rows]}
 
 
 # The items of a column of paths or sets, one text for each that stands in a record: what a hierarchy is drawn over.
@@ -164,9 +164,9 @@ def item_values(plan: Plan, table: Table, name: str, key: str) -> Table:
 # What a declared domain means for the rows of a column, before anything is paid: how many have no place in it.
 
 
-def declared_values(plan: Plan, table: Table, name: str, said: Mapping[str, Any]) -> dict[str, Any]:
-    """The domain that ``said`` declares for a column, in words, and what becomes of rows that lie outside it."""
-    column = column_plan(Keys.of(said, f"columns.{name}"), name)
+def declared_values(plan: Plan, table: Table, name: str, declaration: Mapping[str, Any]) -> dict[str, Any]:
+    """The domain that ``declaration`` declares for a column, in words, and what becomes of rows that lie outside it."""
+    column = column_plan(Keys.of(declaration, f"columns.{name}"), name)
     if column.domain_from == "discover":
         return {"words": "A release looks for it with a part of the budget.", "notes": []}
     alone = replace(plan, columns={name: replace(column, role=Role.QUASI)}, privacy={"epsilon": 1}, learner=None)
@@ -202,19 +202,19 @@ class Explored:
 
     def domain(self, plan: Plan, column: str, key: str = "hierarchy") -> ObservedDomain:
         """The values of a column with their counts; of paths and sets, their places, times or items."""
-        said = plan.columns.get(column)
-        if said is not None and said.type in ITEMIZED:
+        settings = plan.columns.get(column)
+        if settings is not None and settings.type in ITEMIZED:
             return ObservedDomain.of(item_values(plan, self.table, column, key).column(column))
         if column not in self.table.names:
             raise PlanError(f"columns.{column}: the table has no such column")
-        kind: Any = None if said is None else said.type
+        kind: Any = None if settings is None else settings.type
         if (column, kind) not in self._domains:
             self._domains[column, kind] = ObservedDomain.of(self.table.column(column, kind))
         return self._domains[column, kind]
 
     def levels(self, plan: Plan, column: str, tree: Tree, key: str = "hierarchy") -> list[dict[str, Any]]:
         """The levels that a hierarchy gives a column."""
-        return [asdict(one) for one in levels_shown(tree, self.domain(plan, column, key), folder=plan.folder)]
+        return [asdict(level) for level in levels_shown(tree, self.domain(plan, column, key), folder=plan.folder)]
 
     def leaves(self, plan: Plan, column: str, tree: Tree, key: str = "hierarchy") -> list[list[str]]:
         """A hierarchy as lines of a file."""
@@ -225,11 +225,11 @@ class Explored:
         domain = self.domain(plan, column, key)
         return spread_of(domain.values, domain.all_counts)
 
-    def declared(self, plan: Plan, column: str, said: Tree) -> dict[str, Any]:
+    def declared(self, plan: Plan, column: str, declaration: Tree) -> dict[str, Any]:
         """What a declared domain of a column means for its rows."""
         if column not in self.table.names:
             raise PlanError(f"columns.{column}: the table has no such column")
-        return declared_values(plan, self.table, column, said)
+        return declared_values(plan, self.table, column, declaration)
 
     def under(self, plan: Plan) -> Counted:
         """The table counted under a plan."""
@@ -251,13 +251,13 @@ def problems(tree: Tree, folder: Any) -> str | None:
 
 def first_rows(folder: Path, manifest: Mapping[str, Any], many: int) -> dict[str, Any]:
     """The first rows of the data file; none where a bundle has no rows that can be read from their beginning."""
-    said = manifest.get("data", {})
-    path = folder / str(said.get("file", ""))
+    data = manifest.get("data", {})
+    path = folder / str(data.get("file", ""))
     frame = _frame(path, many)
     if frame is None:
         return {"columns": [], "rows": [], "of": 0}
     rows = [[None if cell is None else str(cell) for cell in row] for row in frame.iter_rows()]
-    return {"columns": list(frame.columns), "rows": rows, "of": said.get("rows", len(rows))}
+    return {"columns": list(frame.columns), "rows": rows, "of": data.get("rows", len(rows))}
 
 
 def _frame(path: Path, many: int) -> pl.DataFrame | None:
@@ -285,9 +285,11 @@ def with_noise(tree: Tree, types: Mapping[str, str], folder: Path) -> tuple[list
     a part of epsilon: ranges of numbers, and with delta the values of texts. Dates and paths are left out; beside sets,
     which only pure epsilon takes, texts without a domain are too.
     """
-    columns: Tree = {name: one for name, one in tree.get("columns", {}).items() if str(_role(one)) in _PUBLISHED}
-    kinds = {name: str(one.get("type") or types.get(name, "text")) for name, one in columns.items()}
-    known = {name: _declared(one, folder) for name, one in columns.items()}
+    columns: Tree = {
+        name: column for name, column in tree.get("columns", {}).items() if str(_role(column)) in _PUBLISHED
+    }
+    kinds = {name: str(column.get("type") or types.get(name, "text")) for name, column in columns.items()}
+    known = {name: _declared(column, folder) for name, column in columns.items()}
     sets = any(kinds[name] == "set" and known[name] for name in columns)
     texts = [
         name for name in columns if not known[name] and (kinds[name] not in NUMBERS or _role(columns[name]) == "target")
@@ -307,8 +309,8 @@ def with_noise(tree: Tree, types: Mapping[str, str], folder: Path) -> tuple[list
 
 def _role(column: Tree) -> Any:
     """The role, or the first of two."""
-    said = column.get("role")
-    return said[0] if isinstance(said, list) and said else said
+    role = column.get("role")
+    return role[0] if isinstance(role, list) and role else role
 
 
 def _cleared(name: str, column: Tree, kept: set[str]) -> Iterator[Change]:
@@ -332,7 +334,7 @@ def _declared(column: Tree, folder: Path) -> bool:
     if column.get("values") or _role(column) == "target":
         return bool(column.get("values"))
     try:
-        made = builder(column.get("hierarchy", {"kind": "flat"}), "hierarchy", folder).declared()
+        domain = builder(column.get("hierarchy", {"kind": "flat"}), "hierarchy", folder).declared()
     except (SfumatoError, OSError):
         return False
-    return isinstance(made, Categories | Numbers)
+    return isinstance(domain, Categories | Numbers)

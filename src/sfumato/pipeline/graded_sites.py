@@ -70,12 +70,12 @@ def joined(folders: Sequence[Path]) -> pl.DataFrame:
     if len(folders) < 2:
         raise BundleError("name the bundles of at least two sites")
     parts = [(folder, *_part(folder)) for folder in folders]
-    first, told, _ = parts[0]
+    first, first_manifest, _ = parts[0]
     for place, (folder, manifest, _) in enumerate(parts[1:], 1):
-        if manifest["recoding"]["agreement"] != told["recoding"]["agreement"]:
+        if manifest["recoding"]["agreement"] != first_manifest["recoding"]["agreement"]:
             raise BundleError(f"{folder} and {first} are of different agreements; their codes and aliases do not fit")
         for what in ("columns", "missing"):
-            if manifest["data"][what] != told["data"][what]:
+            if manifest["data"][what] != first_manifest["data"][what]:
                 raise BundleError(f"{folder} and {first} differ in data.{what}; sites must publish the same columns")
         for other, before, _ in parts[:place]:
             if before["data"]["sha256"] == manifest["data"]["sha256"]:
@@ -94,8 +94,8 @@ def _part(folder: Path) -> tuple[dict[str, Any], pl.DataFrame]:
 
 def rows_of(folder: Path, manifest: Any) -> Table:
     """The rows of a bundle."""
-    found: Table = tables_of(folder, manifest)["data"]
-    return found
+    table: Table = tables_of(folder, manifest)["data"]
+    return table
 
 
 # A miner's results translated at a site: aliases become values again, codes numbers, in rules, trees, centres, tables.
@@ -160,21 +160,21 @@ def _lines(path: Path) -> list[Any]:
             raise DataError(f"{path} is not acceptable JSON: {error}") from None
 
 
-def _documents(found: list[Any], secret: GradedSecret, where: str) -> Interpreted:
-    made, what = [], ""
-    for one in found:
-        form = next((form for form in FORMS if isinstance(one, dict) and form.fits(one)), None)
+def _documents(documents: list[Any], secret: GradedSecret, where: str) -> Interpreted:
+    translations, what = [], ""
+    for document in documents:
+        form = next((form for form in FORMS if isinstance(document, dict) and form.fits(document)), None)
         if form is None:
             known = listed([form.what for form in FORMS])
             raise DataError(f"{where}: this document is none of those that can be interpreted: {known}, or a table")
         try:
-            made.append(form.read(one, secret))
+            translations.append(form.read(document, secret))
         except ParameterError as error:
             raise DataError(f"{where}: {error}; is it of another agreement?") from None
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             raise DataError(f"{where}: the document is broken: {error!r}") from None
         what = form.what
-    return Interpreted(what=what, documents=tuple(made))
+    return Interpreted(what=what, documents=tuple(translations))
 
 
 def _table(frame: pl.DataFrame, secret: GradedSecret, missing: tuple[str, ...], where: str) -> Interpreted:
@@ -188,7 +188,7 @@ def _table(frame: pl.DataFrame, secret: GradedSecret, missing: tuple[str, ...], 
     if not agreed:
         raise DataError(f"{where} has none of the agreed columns {listed(secret.columns)}")
     cells = [translated(frame[name], secret.columns[name].behind, (*missing, ""), where) for name in agreed]
-    filled = [one.fill_null(missing[0] if missing else "") if one.null_count() else one for one in cells]
+    filled = [series.fill_null(missing[0] if missing else "") if series.null_count() else series for series in cells]
     return Interpreted(what="rows", frame=frame.with_columns(filled))
 
 
@@ -196,17 +196,17 @@ def _side(cells: pl.Series, secret: GradedSecret, where: str) -> pl.Series:
     """One side of rules: lists of items, or texts of them."""
     listed_ = cells.dtype == pl.List(pl.String)
     try:
-        made = [items_behind(one if listed_ else str(one).split(SEPARATOR), secret) for one in cells.to_list()]
+        item_lists = [items_behind(cell if listed_ else str(cell).split(SEPARATOR), secret) for cell in cells.to_list()]
     except ParameterError as error:
         raise DataError(f"{where}, column {cells.name!r}: {error}; is it of another agreement?") from None
     if listed_:
-        return pl.Series(cells.name, made, dtype=pl.List(pl.String))
-    return pl.Series(cells.name, [SEPARATOR.join(one) for one in made], dtype=pl.String)
+        return pl.Series(cells.name, item_lists, dtype=pl.List(pl.String))
+    return pl.Series(cells.name, [SEPARATOR.join(items) for items in item_lists], dtype=pl.String)
 
 
 def items_behind(items: Iterable[str], secret: GradedSecret) -> list[str]:
     """The items of a rule or set in the words of the original."""
-    return [_item(one, secret) for one in items]
+    return [_item(item, secret) for item in items]
 
 
 def _item(item: str, secret: GradedSecret) -> str:
@@ -218,27 +218,29 @@ def _item(item: str, secret: GradedSecret) -> str:
     return f"{name}={secret.columns[name].behind(item[len(name) + 1 :])}"
 
 
-def _rule(one: Mapping[str, Any], secret: GradedSecret) -> Document:
-    return {**one, **{side: items_behind(one[side], secret) for side in SIDES}}
+def _rule(rule: Mapping[str, Any], secret: GradedSecret) -> Document:
+    return {**rule, **{side: items_behind(rule[side], secret) for side in SIDES}}
 
 
-def _rules(found: Document, secret: GradedSecret) -> Document:
+def _rules(document: Document, secret: GradedSecret) -> Document:
     """Association rules, as a session or ``sfumato rules --json`` has them, with their frequent sets."""
-    key = "strongest" if "strongest" in found else "rules"
-    made = {**found, key: [_rule(one, secret) for one in found[key]]}
-    if "sets" in found:
-        made["sets"] = [{**one, "items": items_behind(one["items"], secret)} for one in found["sets"]]
-    return made
+    key = "strongest" if "strongest" in document else "rules"
+    translation = {**document, key: [_rule(rule, secret) for rule in document[key]]}
+    if "sets" in document:
+        translation["sets"] = [
+            {**itemset, "items": items_behind(itemset["items"], secret)} for itemset in document["sets"]
+        ]
+    return translation
 
 
-def _centres(found: Document, secret: GradedSecret) -> Document:
+def _centres(document: Document, secret: GradedSecret) -> Document:
     """Centres of clusters, as a session has them: the columns, then how many records."""
-    readers = [_real(secret.columns.get(name)) for name in found["columns"]]
-    rows = [[read(x) for read, x in zip(readers, row, strict=True)] for row in found["clusters"]]
-    made = {**found, "clusters": rows}
-    if "squared distances" in made:
-        made["squared distances of codes"] = made.pop("squared distances")
-    return made
+    readers = [_real(secret.columns.get(name)) for name in document["columns"]]
+    rows = [[read(x) for read, x in zip(readers, row, strict=True)] for row in document["clusters"]]
+    translation = {**document, "clusters": rows}
+    if "squared distances" in translation:
+        translation["squared distances of codes"] = translation.pop("squared distances")
+    return translation
 
 
 def _real(column: object) -> Callable[[Any], Any]:
@@ -247,53 +249,56 @@ def _real(column: object) -> Callable[[Any], Any]:
     return lambda x: float(column.grouping.behind(repr(x)))
 
 
-def tree_behind(found: Document, secret: GradedSecret) -> Document:
+def tree_behind(document: Document, secret: GradedSecret) -> Document:
     """A decision tree: domains, edges and classes."""
-    tree_of(found)
-    splits = [one.get("split") for one in found["nodes"]]
+    tree_of(document)
+    splits = [node.get("split") for node in document["nodes"]]
     nodes = []
-    for one in found["nodes"]:
-        made = dict(one)
-        if "edge" in one:
-            made["edge"] = _label(secret.columns.get(splits[one["parent"]]), one["edge"])
-        nodes.append(_classed(made, found, secret))
-    made = {**found, **_head(found, secret), "nodes": nodes}
-    tree_of(made)
-    return made
+    for node in document["nodes"]:
+        translation = dict(node)
+        if "edge" in node:
+            translation["edge"] = _label(secret.columns.get(splits[node["parent"]]), node["edge"])
+        nodes.append(_classed(translation, document, secret))
+    translation = {**document, **_head(document, secret), "nodes": nodes}
+    tree_of(translation)
+    return translation
 
 
-def _classifying(found: Document, secret: GradedSecret) -> Document:
+def _classifying(document: Document, secret: GradedSecret) -> Document:
     """Classification rules: conditions and classes."""
-    read_rules(json.dumps(found))
+    read_rules(json.dumps(document))
     rules = []
-    for one in found["rules"]:
-        asked = {name: _label(secret.columns.get(name), label) for name, label in one["if"].items()}
-        rules.append(_classed({**one, "if": asked}, found, secret))
-    made = {**found, **_head(found, secret), "rules": rules}
-    read_rules(json.dumps(made))
-    return made
+    for rule in document["rules"]:
+        conditions = {name: _label(secret.columns.get(name), label) for name, label in rule["if"].items()}
+        rules.append(_classed({**rule, "if": conditions}, document, secret))
+    translation = {**document, **_head(document, secret), "rules": rules}
+    read_rules(json.dumps(translation))
+    return translation
 
 
-def _head(found: Document, secret: GradedSecret) -> Document:
-    target = found["target"]
+def _head(document: Document, secret: GradedSecret) -> Document:
+    target = document["target"]
     classes = secret.columns.get(target["name"])
-    values = target["values"] if classes is None else [classes.behind(one) for one in target["values"]]
-    attributes = [_attribute(one, secret.columns.get(one["name"])) for one in found["attributes"]]
+    values = target["values"] if classes is None else [classes.behind(value) for value in target["values"]]
+    attributes = [_attribute(attribute, secret.columns.get(attribute["name"])) for attribute in document["attributes"]]
     return {"target": {**target, "values": values}, "attributes": attributes}
 
 
-def _attribute(one: Document, column: object) -> Document:
+def _attribute(attribute: Document, column: object) -> Document:
     if isinstance(column, AliasTable):
-        return {**one, "values": [column.behind(value) for value in one["values"]]}
+        return {**attribute, "values": [column.behind(value) for value in attribute["values"]]}
     if isinstance(column, GradedNumbers):
-        (low, high), rest = _ends(column, [one["low"], one["high"]]), {k: v for k, v in one.items() if k != "grid"}
+        (low, high), rest = (
+            _ends(column, [attribute["low"], attribute["high"]]),
+            {k: v for k, v in attribute.items() if k != "grid"},
+        )
         return {**rest, "low": low, "high": high}
-    return one
+    return attribute
 
 
-def _classed(one: Document, found: Document, secret: GradedSecret) -> Document:
-    column = secret.columns.get(found["target"]["name"])
-    return one if column is None or "class" not in one else {**one, "class": column.behind(one["class"])}
+def _classed(entry: Document, document: Document, secret: GradedSecret) -> Document:
+    column = secret.columns.get(document["target"]["name"])
+    return entry if column is None or "class" not in entry else {**entry, "class": column.behind(entry["class"])}
 
 
 def _label(column: object, label: list[Any]) -> list[Any]:
@@ -326,9 +331,13 @@ class Form:
 
 
 FORMS = (
-    Form(what="a tree", fits=lambda one: one.get("document") == TREE, read=tree_behind),
-    Form(what="classification rules", fits=lambda one: one.get("document") == RULES, read=_classifying),
-    Form(what="rules", fits=lambda one: "strongest" in one or isinstance(one.get("rules"), list), read=_rules),
-    Form(what="centres", fits=lambda one: "clusters" in one and "columns" in one, read=_centres),
+    Form(what="a tree", fits=lambda document: document.get("document") == TREE, read=tree_behind),
+    Form(what="classification rules", fits=lambda document: document.get("document") == RULES, read=_classifying),
+    Form(
+        what="rules",
+        fits=lambda document: "strongest" in document or isinstance(document.get("rules"), list),
+        read=_rules,
+    ),
+    Form(what="centres", fits=lambda document: "clusters" in document and "columns" in document, read=_centres),
 )
 """In the order in which they are tried."""

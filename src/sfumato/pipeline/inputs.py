@@ -62,7 +62,7 @@ def _loaded(plan: Plan, frame: object, path: str | None) -> Table:
     source = plan.input
     if path.lower().endswith(SQLITE):
         return without_nan(_in_sqlite(plan, plan.folder / path))
-    found = read_file(
+    table = read_file(
         plan.folder / path,
         delimiter=source.delimiter,
         quote=source.quote,
@@ -74,18 +74,18 @@ def _loaded(plan: Plan, frame: object, path: str | None) -> Table:
         sheet=source.sheet,
         labels=source.labels,
     )
-    return without_nan(found)
+    return without_nan(table)
 
 
 def _in_sqlite(plan: Plan, path: Path) -> Table:
     """The rows of a query or a table in a SQLite file."""
     from sfumato.tables.engines.query_frames import sqlite_frame
 
-    said = plan.input
-    if said.query is None and said.table is None:
+    input_plan = plan.input
+    if input_plan.query is None and input_plan.table is None:
         raise PlanError('input.query or input.table is missing: a SQLite file has many tables; for example table = "t"')
-    frame = sqlite_frame(path, query=said.query, table=said.table)
-    return Table(frame=frame, source=path.name, missing=said.missing)
+    frame = sqlite_frame(path, query=input_plan.query, table=input_plan.table)
+    return Table(frame=frame, source=path.name, missing=input_plan.missing)
 
 
 def whole_file(path: str | Path) -> Table:
@@ -110,7 +110,7 @@ def _read_plan_table(plan: Plan) -> Table:
     try:
         return load_table(plan, None, plan.input.path)
     except DataError as error:
-        if not any(said in str(error) for said in _NO_ROWS[: 1 if plan.input.header else None]):
+        if not any(message in str(error) for message in _NO_ROWS[: 1 if plan.input.header else None]):
             raise
         path = plan.folder / str(plan.input.path)
         return Table(frame=_header(plan, path), source=path.name, missing=plan.input.missing)
@@ -197,9 +197,9 @@ def planned_source(plan: Plan, path: str | None = None) -> EngineSource:
         return _in_spark(plan)
     from sfumato.tables.engines.duckdb import DIALECT, DuckEngine
 
-    said = plan.input
-    database = None if said.database is None or path is not None else plan.folder / said.database
-    engine = DuckEngine.opened(database, memory=said.memory)
+    input_plan = plan.input
+    database = None if input_plan.database is None or path is not None else plan.folder / input_plan.database
+    engine = DuckEngine.opened(database, memory=input_plan.memory)
     rows = _named(plan, DIALECT) if path is None else None
     return _engine_source(plan, engine, *(rows or _files(plan, path)))
 
@@ -215,20 +215,22 @@ def _in_postgres(plan: Plan) -> EngineSource:
 def _in_spark(plan: Plan) -> EngineSource:
     from sfumato.tables.engines.spark import DIALECT, SparkEngine, spark_files
 
-    said = plan.input
+    input_plan = plan.input
     rows = _named(plan, DIALECT)
-    if rows is None and said.path is None:
+    if rows is None and input_plan.path is None:
         raise PlanError("input.path is missing; name a folder of Parquet files, input.table or input.query")
-    engine = SparkEngine.opened(None if said.connection is None else _address(said.connection))
-    return _engine_source(plan, engine, *(rows or (spark_files(engine, plan.folder, str(said.path)), str(said.path))))
+    engine = SparkEngine.opened(None if input_plan.connection is None else _address(input_plan.connection))
+    return _engine_source(
+        plan, engine, *(rows or (spark_files(engine, plan.folder, str(input_plan.path)), str(input_plan.path)))
+    )
 
 
 def _address(variable: str | None) -> str:
     """What the environment variable of a plan holds."""
-    found = os.environ.get(variable or "", "")
-    if not found:
+    value = os.environ.get(variable or "", "")
+    if not value:
         raise PlanError(f"input.connection: the environment variable {variable} is not set; it holds the address")
-    return found
+    return value
 
 
 def _named(plan: Plan, dialect: str) -> tuple[exp.Query, str] | None:
@@ -244,10 +246,16 @@ def _files(plan: Plan, path: str | None) -> tuple[exp.Query, str]:
     """The rows of files as an expression, and what messages call them."""
     from sfumato.tables.engines.duckdb import TextShape, file_rows
 
-    said, place = plan.input, path or plan.input.path
+    input_plan, place = plan.input, path or plan.input.path
     if place is None:
         raise PlanError("input.path is missing; name a file, folder or pattern, or input.table with input.database")
-    shape = TextShape(delimiter=said.delimiter, quote=said.quote, header=said.header, names=said.names, trim=said.trim)
+    shape = TextShape(
+        delimiter=input_plan.delimiter,
+        quote=input_plan.quote,
+        header=input_plan.header,
+        names=input_plan.names,
+        trim=input_plan.trim,
+    )
     return file_rows(plan.folder / place, shape), place
 
 
@@ -302,9 +310,11 @@ def _engine_source(plan: Plan, engine: Engine, rows: exp.Query, source: str) -> 
     from sfumato.counts.engine_source import EngineSource
 
     refuse_dates(plan.columns, "rows that stay in an engine")
-    said = plan.input
-    found = EngineSource.reading(engine, rows, names=said.names, trim=said.trim, missing=said.missing, source=source)
-    return found.marked([name for name in plan.columns if name in found.names], MARKERS)
+    input_plan = plan.input
+    engine_source = EngineSource.reading(
+        engine, rows, names=input_plan.names, trim=input_plan.trim, missing=input_plan.missing, source=source
+    )
+    return engine_source.marked([name for name in plan.columns if name in engine_source.names], MARKERS)
 
 
 # Which inputs go to DuckDB although the plan names no engine: those that would fill the memory, and many files.
@@ -324,22 +334,30 @@ def duckdb_reads(path: Path) -> bool:
 
 def too_large(plan: Plan, memory: int | None = None) -> str | None:
     """Why the plan's input goes to DuckDB, for the steward; None where it is read into memory."""
-    said = plan.input
-    beside = (said.engine, said.unit, said.population, said.weight, said.query, said.table, said.sheet)
-    if said.path is None or any(one is not None for one in beside):
+    input_plan = plan.input
+    other_options = (
+        input_plan.engine,
+        input_plan.unit,
+        input_plan.population,
+        input_plan.weight,
+        input_plan.query,
+        input_plan.table,
+        input_plan.sheet,
+    )
+    if input_plan.path is None or any(option is not None for option in other_options):
         return None
     if any(column.format or column.shift for column in plan.columns.values()):
         return None
-    if plan.algorithm.name not in _BY_CELLS or said.encoding.lower() not in ("utf-8", "utf8"):
+    if plan.algorithm.name not in _BY_CELLS or input_plan.encoding.lower() not in ("utf-8", "utf8"):
         return None
-    path = plan.folder / said.path
+    path = plan.folder / input_plan.path
     if path.is_file():
         size, most = path.stat().st_size, (memory or _memory()) * SHARE
         if size <= most or not duckdb_reads(path) or find_spec("duckdb") is None:
             return None
-        return _told(plan, f"{said.path} has {size / 1e6:,.0f} MB, more than {SHARE:.0%} of the memory")
-    if path.is_dir() or any(Path(one).is_file() for one in glob.iglob(str(path), recursive=True)):
-        return _told(plan, f"{said.path} stands for many files")
+        return _told(plan, f"{input_plan.path} has {size / 1e6:,.0f} MB, more than {SHARE:.0%} of the memory")
+    if path.is_dir() or any(Path(name).is_file() for name in glob.iglob(str(path), recursive=True)):
+        return _told(plan, f"{input_plan.path} stands for many files")
     return None
 
 

@@ -104,26 +104,29 @@ def outputs(run: Mechanism, table: PrivateTable, runs: int, work: Work | None = 
     """What so many releases of a table tell."""
     tree = table.attributes[0].tree
     places = {label: place for place, label in enumerate(tree.labels)} if tree is not None else {}
-    found = []
+    views = []
     for number in range(runs):
-        found.append(seen(run(table, Work()), places))
+        views.append(seen(run(table, Work()), places))
         if work is not None and number % 20 == 0:
             work.advance("audit", number, runs)
-    return found
+    return views
 
 
-def seen(found: NoisyTable, places: Mapping[str, int]) -> Seen:
+def seen(noisy_table: NoisyTable, places: Mapping[str, int]) -> Seen:
     """Which groups there are, what was done and told about the search, and how many groups and rows there are."""
-    labels = [np.array(one)[keys].tolist() for one, keys in zip(found.labels, found.keys, strict=True)]
+    labels = [
+        np.array(column_labels)[keys].tolist()
+        for column_labels, keys in zip(noisy_table.labels, noisy_table.keys, strict=True)
+    ]
     groups = sorted(zip(*labels, strict=True))
-    jobs = np.zeros((len(places), found.counts.shape[1]), np.int64)
+    jobs = np.zeros((len(places), noisy_table.counts.shape[1]), np.int64)
     known = np.array([job in places for job in labels[0]], bool)
-    np.add.at(jobs, [places[job] for job in labels[0] if job in places], found.counts[known])
-    sums = [found.counts.sum(axis=0), jobs.sum(axis=1), jobs.ravel()]
+    np.add.at(jobs, [places[job] for job in labels[0] if job in places], noisy_table.counts[known])
+    sums = [noisy_table.counts.sum(axis=0), jobs.sum(axis=1), jobs.ravel()]
     return {
-        "labels": repr((found.labels, groups)),
-        "steps": repr(found.steps),
-        "words": repr((found.steps, found.effort)),
+        "labels": repr((noisy_table.labels, groups)),
+        "steps": repr(noisy_table.steps),
+        "words": repr((noisy_table.steps, noisy_table.effort)),
         "counts": np.concatenate([[len(groups)], *sums]),
     }
 
@@ -169,20 +172,22 @@ def audit_mechanisms(
     epsilon: Any = 1, *, patience: Patience | None = None, work: Work | None = None, cases: Sequence[NoiseCase] = ()
 ) -> Iterator[Audited]:
     """Every mechanism by itself, against its own promise; ``cases`` are the product's unless others are given."""
-    asked, watch = patience or Patience(), work or Work()
+    settings, watch = patience or Patience(), work or Work()
     every = cases or mechanism_cases(exactly("epsilon", epsilon))
     for number, case in enumerate(every):
         watch.advance("mechanisms", number, len(every))
-        missed = (1 - asked.confidence) / 2
-        runs = case.runs(asked.factor, missed) if asked.runs == "auto" else asked.many(case.declared, case.delta)
-        found = audit_outputs(
+        missed = (1 - settings.confidence) / 2
+        runs = (
+            case.runs(settings.factor, missed) if settings.runs == "auto" else settings.many(case.declared, case.delta)
+        )
+        audit = audit_outputs(
             case.draw(0, runs),
             case.draw(1, runs),
-            confidence=asked.confidence,
+            confidence=settings.confidence,
             declared=case.declared,
             delta=case.delta,
         )
-        yield Audited(what=case.name, audit=found, factor=case.found(runs, missed))
+        yield Audited(what=case.name, audit=audit, factor=case.found(runs, missed))
     watch.advance("mechanisms", len(every), len(every))
 
 
@@ -192,8 +197,8 @@ def audit_together(
     """Every mechanism of two parties, as an outsider and as one of the parties sees it."""
     from sfumato.pipeline.joint.noise_cases import two_party_cases
 
-    asked = exactly("epsilon", 1 if epsilon is None else epsilon)
-    return audit_mechanisms(asked, patience=patience, work=work, cases=two_party_cases(asked))
+    exact_epsilon = exactly("epsilon", 1 if epsilon is None else epsilon)
+    return audit_mechanisms(exact_epsilon, patience=patience, work=work, cases=two_party_cases(exact_epsilon))
 
 
 def audit_release(
@@ -203,21 +208,21 @@ def audit_release(
 
     A promise in rho, or with a delta, is audited as (epsilon, delta) at one delta.
     """
-    asked, watch = patience or Patience(), work or Work()
+    settings, watch = patience or Patience(), work or Work()
     rho = promise.unit == "rho"
     delta = telling_delta(promise.amount()) if rho else 0.0
     declared = epsilon_at(promise.amount(), delta) if rho else float(promise.epsilon or 0)
-    runs, shown = asked.many(declared, delta), dict[int, list[Seen]]()
+    runs, views = settings.many(declared, delta), dict[int, list[Seen]]()
     every = pairs()
     for number, pair in enumerate(every):
         watch.advance(name, number, len(every))
-        if id(pair.first) not in shown:
-            shown[id(pair.first)] = outputs(run, pair.first, runs, watch)
-        before, after = shown[id(pair.first)], outputs(run, pair.second, runs, watch)
+        if id(pair.first) not in views:
+            views[id(pair.first)] = outputs(run, pair.first, runs, watch)
+        before, after = views[id(pair.first)], outputs(run, pair.second, runs, watch)
         for part in before[0]:
-            sides = [[one[part] for one in side] for side in (before, after)]
-            found = audit_outputs(sides[0], sides[1], confidence=asked.confidence, declared=declared, delta=delta)
-            yield Audited(what=f"{name}, {pair.name}: {part}", audit=found, factor=found.factor)
+            sides = [[view[part] for view in side] for side in (before, after)]
+            audit = audit_outputs(sides[0], sides[1], confidence=settings.confidence, declared=declared, delta=delta)
+            yield Audited(what=f"{name}, {pair.name}: {part}", audit=audit, factor=audit.factor)
     watch.advance(name, len(every), len(every))
 
 
@@ -239,17 +244,17 @@ def audit_everything(
         yield from audit_mechanisms(amount or 1, patience=patience, work=work)
         yield from audit_release(name, run, _alone(plan, promise), patience=patience, work=work)
         return
-    asked, known = exactly("epsilon", 1 if epsilon is None else epsilon), catalog().solving("private")
+    exact_epsilon, known = exactly("epsilon", 1 if epsilon is None else epsilon), catalog().solving("private")
     if algorithm is not None and algorithm not in known:
         raise PlanError(
             f"--algorithm: {algorithm!r} is not differentially private{nearest(algorithm, known)} There are "
             f"{listed(known)}"
         )
     if algorithm is None:
-        yield from audit_mechanisms(asked, patience=patience, work=work)
+        yield from audit_mechanisms(exact_epsilon, patience=patience, work=work)
     for name in known if algorithm is None else [algorithm]:
-        run = configured(known[name], {}, fixed={"epsilon": asked}, beside=("name", "output"))
-        yield from audit_release(name, run, Promise(epsilon=asked), patience=patience, work=work)
+        run = configured(known[name], {}, fixed={"epsilon": exact_epsilon}, other_keys=("name", "output"))
+        yield from audit_release(name, run, Promise(epsilon=exact_epsilon), patience=patience, work=work)
 
 
 def _alone(plan: Plan, promise: Promise) -> Promise:

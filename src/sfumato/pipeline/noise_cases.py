@@ -44,8 +44,8 @@ class NoiseCase:
 
     def runs(self, factor: float, missed: float) -> int:
         """As many runs as are needed to find noise that is so many times too small."""
-        found = [shown.needs(self.declared, missed, self.delta) for shown in self.shows(factor)]
-        enough = [one for one in found if one is not None]
+        needs = [guess.needs(self.declared, missed, self.delta) for guess in self.shows(factor)]
+        enough = [n_runs for n_runs in needs if n_runs is not None]
         if not enough:
             raise ParameterError(
                 f"factor must be larger for {self.name}: at a promise of {self.declared:g} no guess shows noise that "
@@ -64,8 +64,8 @@ class NoiseCase:
         return high
 
     def _finds(self, factor: float, runs: int, missed: float) -> bool:
-        needs = [shown.needs(self.declared, missed, self.delta) for shown in self.shows(factor)]
-        return any(one is not None and one <= runs for one in needs)
+        needs = [guess.needs(self.declared, missed, self.delta) for guess in self.shows(factor)]
+        return any(n_runs is not None and n_runs <= runs for n_runs in needs)
 
 
 def mechanism_cases(epsilon: float | Fraction = 1, doors: Mechanisms | None = None) -> list[NoiseCase]:
@@ -212,8 +212,8 @@ def telling_delta(rho: Fraction) -> float:
 def _telling(shift: float) -> float:
     def runs(delta: float) -> float:
         declared = epsilon_at(shift**2 / 2, delta)
-        needs = [one.needs(declared, 5e-7, delta) for one in _gaussian(2 * shift)]
-        return min((one for one in needs if one is not None), default=inf)
+        needs = [guess.needs(declared, 5e-7, delta) for guess in _gaussian(2 * shift)]
+        return min((n_runs for n_runs in needs if n_runs is not None), default=inf)
 
     return min(DELTAS, key=runs)
 

@@ -73,16 +73,20 @@ def pinned(plan: Plan, named: Ledger | str | Path | None = None) -> Ledger | Non
 
 def payer(plan: Plan, named: str | None = None, default: str | None = None) -> str:
     """Who pays: whoever was named, or the plan's analyst."""
-    found = named if named is not None else plan.privacy.get("analyst", default)
-    if found is None:
+    analyst = named if named is not None else plan.privacy.get("analyst", default)
+    if analyst is None:
         raise PlanError("privacy.analyst is missing; name who pays in the plan or with --analyst")
-    return str(found)
+    return str(analyst)
 
 
 def citing(ledger: Ledger) -> Iterator[tuple[Path, Head]]:
     """The bundles that cite a ledger, among those that it noted when they were made and the folders beside them."""
-    beside = (found for parent in dict.fromkeys(one.parent for one in ledger.bundles()) for found in _folders(parent))
-    for _, folder in zip(range(MOST_FOLDERS), beside, strict=False):
+    candidates = (
+        candidate
+        for parent in dict.fromkeys(bundle.parent for bundle in ledger.bundles())
+        for candidate in _folders(parent)
+    )
+    for _, folder in zip(range(MOST_FOLDERS), candidates, strict=False):
         if _names(folder, ledger.head.ledger):
             try:
                 cited = cited_by(folder)
@@ -95,15 +99,15 @@ def citing(ledger: Ledger) -> Iterator[tuple[Path, Head]]:
 def cited_by(folder: Path) -> Head | None:
     """The event that a bundle says it was paid by; None where it cites no ledger."""
     try:
-        told = sealed_manifest(folder).get("paid")
-        return None if told is None else Head.from_json(told)
+        paid = sealed_manifest(folder).get("paid")
+        return None if paid is None else Head.from_json(paid)
     except (OSError, ValueError) as error:
         raise BundleError(f"{folder} is no bundle of sfumato: {error}") from error
 
 
 def refuse_rolled_back(ledger: Ledger, bundles: Iterable[Path], *, must_cite: bool = False) -> list[tuple[Path, Head]]:
     """Refuse a ledger that does not hold what a bundle cites; gives the bundles that cite it."""
-    found = []
+    citations = []
     for folder in bundles:
         cited = cited_by(folder)
         if cited is None or cited.ledger != ledger.head.ledger:
@@ -116,8 +120,8 @@ def refuse_rolled_back(ledger: Ledger, bundles: Iterable[Path], *, must_cite: bo
                 f"the ledger was rolled back: {folder} cites event {cited.event}, which {ledger.path} does not hold; "
                 "put its newer copy back, for this one has forgotten charges"
             )
-        found.append((folder, cited))
-    return found
+        citations.append((folder, cited))
+    return citations
 
 
 def _folders(parent: Path) -> list[Path]:

@@ -29,13 +29,13 @@ def plan_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     kind = kind_stated(manifest)
     if not kind.planned:
         return
-    asked, used = manifest["plan"]["algorithm"], manifest["recoding"]["algorithm"]
+    options, used = manifest["plan"]["algorithm"], manifest["recoding"]["algorithm"]
     part = catalog().algorithms.get(used)
     known = (*COMMON, *kind.options, *(() if part is None else option_names(part)))
-    strange = [key for key in asked if key not in known]
+    strange = [key for key in options if key not in known]
     fits = part is not None and part.solves == kind.solves
-    told = f"unknown: {listed(strange)}" if strange else "known" if fits else f"{used!r} makes no such release"
-    yield Check(what="options of the algorithm", holds=fits and not strange, detail=told)
+    detail = f"unknown: {listed(strange)}" if strange else "known" if fits else f"{used!r} makes no such release"
+    yield Check(what="options of the algorithm", holds=fits and not strange, detail=detail)
     if part is not None and not strange:
         yield _values(manifest, part, kind.options)
     yield from _attacks(manifest)
@@ -66,7 +66,9 @@ def _refuse_options(part: AlgorithmPart, options: Mapping[str, Any], manifest: M
     if not isinstance(part.found, type):
         return
     promised = {key: manifest["plan"]["privacy"].get(key) for key in ("epsilon", "rho")}
-    needed = {one.name for one in fields(part.found) if one.default is MISSING and one.default_factory is MISSING}
+    needed = {
+        field.name for field in fields(part.found) if field.default is MISSING and field.default_factory is MISSING
+    }
     if needed - options.keys() - promised.keys():
         return  # the secret of a graded release, and the like: the rest cannot be tried without it
     fixed = {key: value for key, value in promised.items() if key in option_names(part)}
@@ -94,11 +96,11 @@ def _rules_above(manifest: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str
 
 def _attacks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """The manifest reports every attack that this program makes on such a release, as made or as not made."""
-    asked = manifest["plan"]["attack"]
-    if not asked["run"]:
+    settings = manifest["plan"]["attack"]
+    if not settings["run"]:
         return
-    titles = [*(one["attack"] for one in manifest["attacks"]), *manifest.get("attacks_not_made", ())]
-    absent = [name for name, told in _due(manifest, asked["attacks"]) if not any(map(told, titles))]
+    titles = [*(attack["attack"] for attack in manifest["attacks"]), *manifest.get("attacks_not_made", ())]
+    absent = [name for name, is_title in _due(manifest, settings["attacks"]) if not any(map(is_title, titles))]
     absent += _incomplete(manifest, titles)
     yield Check(
         what="attacks that are reported",
@@ -135,12 +137,14 @@ def _due(manifest: Mapping[str, Any], names: list[str]) -> Iterable[tuple[str, C
     data = manifest["data"]
     hidden = data.get("apart", {}).get("group")
     others = [column for column in data["columns"] if column["role"] in _BESIDE and column["name"] != hidden]
-    beside = bool(others) and data["file"].endswith(".csv")  # no attack reads lists, which only typed files can have
+    has_other_columns = bool(others) and data["file"].endswith(
+        ".csv"
+    )  # no attack reads lists, which only typed files can have
     for part in ATTACKS:
         wanted = (part.name in names or "all" in names) if names else part.always(manifest["kind"])
         if not part.on(manifest["kind"]) or not wanted:
             continue
         by = f"{part.name} by "
         yield part.name, lambda title, name=part.name, by=by: is_named(title, name) and not title.startswith(by)  # type: ignore[misc]
-        if beside and part.attacks == manifest["kind"] and hasattr(part.make(_TRIALS), "about"):
+        if has_other_columns and part.attacks == manifest["kind"] and hasattr(part.make(_TRIALS), "about"):
             yield f"{by}other columns", lambda title, by=by: title.startswith(by)  # type: ignore[misc]

@@ -49,8 +49,8 @@ def query(
     """
     question = parse_question(sql)
     refuse_columns(question, plan)
-    asked = session(plan, ledger=ledger, analyst=analyst, frame=frame)
-    return asked.ask(question, epsilon=epsilon, confidence=confidence, what=sql)
+    query_session = session(plan, ledger=ledger, analyst=analyst, frame=frame)
+    return query_session.ask(question, epsilon=epsilon, confidence=confidence, what=sql)
 
 
 def session(
@@ -78,8 +78,8 @@ def session(
 def declared_domains(plan: Plan) -> dict[str, Domain]:
     """The domain of every column that declares one; a hierarchy that is read off the rows declares none."""
     refuse_profiled(plan.columns, "a noisy answer")
-    found = {name: _domain(plan, name, column) for name, column in plan.columns.items() if _open(column)}
-    return {name: domain for name, domain in found.items() if domain is not None}
+    domains = {name: _domain(plan, name, column) for name, column in plan.columns.items() if _open(column)}
+    return {name: domain for name, domain in domains.items() if domain is not None}
 
 
 def _open(column: ColumnPlan) -> bool:
@@ -114,7 +114,7 @@ def _with_more(declared: Domain | None, missing: Sequence[str], other: str | Non
 def refuse_columns(question: Question, plan: Plan) -> None:
     """Refuse columns that the plan does not open to questions, before anything is paid."""
     known = [name for name, column in plan.columns.items() if _open(column)]
-    figures = [one.column for one in question.aggregates if one.column is not None]
+    figures = [aggregate.column for aggregate in question.aggregates if aggregate.column is not None]
     for name in (*figures, *question.by, *columns_of(question.where)):
         if name not in known:
             raise PlanError(
@@ -167,20 +167,22 @@ def rules_of(plan: Plan) -> ExactRules:
         raise PlanError('audit is missing; add [audit] with values = ["COLUMN"], the numbers that are asked for')
     if plan.input.unit is not None:
         raise PlanError("input.unit: exact answers are audited for tables with one row for each person")
-    asked = plan.audit
-    public = asked.public
+    audit_plan = plan.audit
+    public = audit_plan.public
     if public is None:
-        quasi = {name for name, one in plan.columns.items() if one.role is Role.QUASI and not one.guarded}
-        public = tuple(name for name in plan.columns if name in quasi and name not in asked.values)
-    for name in (*asked.values, *public):
+        quasi = {name for name, column in plan.columns.items() if column.role is Role.QUASI and not column.guarded}
+        public = tuple(name for name in plan.columns if name in quasi and name not in audit_plan.values)
+    for name in (*audit_plan.values, *public):
         if name not in plan.columns or plan.columns[name].role in (Role.IDENTIFIER, Role.DROP):
             raise PlanError(f"audit: {name!r} is no column that the plan opens to questions")
     for name in public:
         if plan.columns[name].role is Role.SENSITIVE or plan.columns[name].guarded:
             raise PlanError(f"audit.public: {name!r} is sensitive, and a condition on it would tell of its values")
     try:
-        spans = {name: Span(**one) for name, one in asked.width.items()}
-        return ExactRules(values=asked.values, public=public, k=asked.k, groups=asked.groups, width=spans)
+        spans = {name: Span(**span) for name, span in audit_plan.width.items()}
+        return ExactRules(
+            values=audit_plan.values, public=public, k=audit_plan.k, groups=audit_plan.groups, width=spans
+        )
     except ParameterError as error:
         raise PlanError(f"audit.{error}") from None
 
@@ -190,31 +192,35 @@ def look_back(plan: Plan, history: str | Path, *, frame: object = None) -> list[
     rules, place = rules_of(plan), Path(history)
     table = load_table(plan, frame, plan.input.path)
     values = checked_values(table, rules)
-    asked = _history(rules, table, place, values)
-    found = []
+    figures = _history(rules, table, place, values)
+    results = []
     for group in range(max(1, len(rules.groups))):
         for column in rules.values:
-            told = [one for whose, name, one in asked if whose == group and name == column]
-            found.append(_judged(rules, column, group, told, values[column]))
-    return found
+            column_figures = [figure for whose, name, figure in figures if whose == group and name == column]
+            results.append(_judged(rules, column, group, column_figures, values[column]))
+    return results
 
 
-def _judged(rules: ExactRules, column: str, group: int, told: list[ToldFigure], values: WholeValues) -> LookedBack:
+def _judged(rules: ExactRules, column: str, group: int, figures: list[ToldFigure], values: WholeValues) -> LookedBack:
     back = LookingBack(values.units, f"history {column}", k=rules.k)
-    for one in told:
-        back.take(one)
-    found = list(back.found)
-    if column in rules.width and told:
+    for figure in figures:
+        back.take(figure)
+    compromises = list(back.found)
+    if column in rules.width and figures:
         from sfumato.queries.exact.hindsight import narrow
 
-        known = {row for one in found for row in one.rows if one.what == "value"}
+        known = {row for compromise in compromises for row in compromise.rows if compromise.what == "value"}
         span, unit = rules.width[column], float(values.fraction(1))
-        found += [one for one in narrow(told, len(values.units), span, unit) if one.rows[0] not in known]
+        compromises += [
+            compromise
+            for compromise in narrow(figures, len(values.units), span, unit)
+            if compromise.rows[0] not in known
+        ]
     return LookedBack(
         column=column,
         group=rules.groups[group] if rules.groups else (),
-        questions=len({one.number for one in told}),
-        found=tuple(sorted(found, key=lambda one: (one.number, one.rows))),
+        questions=len({figure.number for figure in figures}),
+        found=tuple(sorted(compromises, key=lambda compromise: (compromise.number, compromise.rows))),
         undecided=back.undecided,
     )
 
@@ -231,7 +237,7 @@ def _history(
     if is_log:
         log = AnswerLog(place)
         log.refuse_other(table)
-        lines = [(told["analyst"], told["sql"], told["told"]) for _, told in log.history()]
+        lines = [(entry["analyst"], entry["sql"], entry["told"]) for _, entry in log.history()]
     else:
         try:
             text = read_text(place)
@@ -241,9 +247,9 @@ def _history(
         first = rules.groups[0][0] if rules.groups else ""
         lines = [(first, line, None) for line in statements if line and not line.startswith("--")]
     return [
-        (rules.group_of(analyst), *one)
-        for number, (analyst, sql, told) in enumerate(lines, start=1)
-        for one in _told(rules, table, values, (number, sql, told))
+        (rules.group_of(analyst), *figure)
+        for number, (analyst, sql, answer_rows) in enumerate(lines, start=1)
+        for figure in _told(rules, table, values, (number, sql, answer_rows))
     ]
 
 
@@ -251,13 +257,13 @@ def _told(
     rules: ExactRules, table: Table, values: dict[str, WholeValues], line: tuple[int, str, list[list[object]] | None]
 ) -> Iterator[tuple[str, ToldFigure]]:
     """The figures of one statement that were answered; of a text, all of them."""
-    number, sql, told = line
+    number, sql, answer_rows = line
     try:
         question = parse_exact(sql)
         rules.refuse(question)
     except ParameterError as error:
         raise ParameterError(f"question {number}: {error}") from None
-    answers = None if told is None else iter(told)
+    answers = None if answer_rows is None else iter(answer_rows)
     for _, mask in sets_of(question, table):
         for figure in question.figures:
             refused = False if answers is None else bool(next(answers)[1])
@@ -295,8 +301,8 @@ def place(folder: Path, plan: Plan) -> Path:
 def budget(folder: Path, plan: Plan) -> dict[str, Any]:
     """Every account of the ledger, and the columns whose domain is declared: only these can be asked about."""
     path = place(folder, plan)
-    profiled = {name: _limits(one) for name, one in plan.columns.items() if one.domain_from == "profile"}
-    known = replace(plan, columns={name: one for name, one in plan.columns.items() if name not in profiled})
+    profiled = {name: _limits(column) for name, column in plan.columns.items() if column.domain_from == "profile"}
+    known = replace(plan, columns={name: column for name, column in plan.columns.items() if name not in profiled})
     return {
         "accounts": _accounts(opened(path)) if path.exists() else [],
         "columns": [] if profiled else sorted(declared_domains(known)),
@@ -320,18 +326,18 @@ def ask(folder: Path, plan: Plan, sql: str, epsilon: str, analyst: str | None) -
     """A noisy answer, and what is left afterwards."""
     question = parse_question(sql)
     refuse_columns(question, plan)
-    asked = session(plan, ledger=place(folder, plan), analyst=analyst)
-    answers = asked.ask(question, epsilon=epsilon, what=sql)
-    return {"answers": [one.to_json() for one in answers], "accounts": _accounts(asked.ledger)}
+    query_session = session(plan, ledger=place(folder, plan), analyst=analyst)
+    answers = query_session.ask(question, epsilon=epsilon, what=sql)
+    return {"answers": [answer.to_json() for answer in answers], "accounts": _accounts(query_session.ledger)}
 
 
 def _accounts(book: Ledger) -> list[dict[str, Any]]:
     return [
         {
-            "analyst": one.analyst,
-            "granted": written(one.granted),
-            "spent": written(one.spent),
-            "left": written(one.left),
+            "analyst": account.analyst,
+            "granted": written(account.granted),
+            "spent": written(account.spent),
+            "left": written(account.left),
         }
-        for one in book.accounts()
+        for account in book.accounts()
     ]

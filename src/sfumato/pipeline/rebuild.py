@@ -52,9 +52,9 @@ def same_release(
     """A release that is made again has the same rows and states the same."""
     from sfumato.pipeline.release import release
 
-    made = release(plan, original, work=work)
+    new_release = release(plan, original, work=work)
     with temporary("verify") as place:
-        body = write_data(made, place)
+        body = write_data(new_release, place)
         if "parts" in body["data"] and "parts" in manifest["data"]:
             yield _same_parts((place, body), (folder, manifest))
             now = then = dict[str, pl.DataFrame]()
@@ -62,7 +62,7 @@ def same_release(
             now, then = _frames(place, body), _frames(folder, manifest)
     yield same("files of the release", sorted(now), sorted(then))
     for stem in sorted({*now} & {*then}):
-        mine, theirs = (_comparable(one, manifest) for one in (now[stem], then[stem]))
+        mine, theirs = (_comparable(rows, manifest) for rows in (now[stem], then[stem]))
         detail = f"{theirs.height:,} rows, as the original gives them"
         alike = mine.columns == theirs.columns and mine.equals(theirs)
         if not alike:
@@ -86,7 +86,7 @@ def _same_parts(*bundles: tuple[Path, Mapping[str, Any]]) -> Check:
 def _frames(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """The rows of a bundle's tables; those of many parts are brought together, as one bundle lies beside the other."""
     if "parts" in manifest["data"]:
-        return {DATA: pl.concat([pl.read_parquet(one, glob=False) for one in part_files(folder, manifest["data"])])}
+        return {DATA: pl.concat([pl.read_parquet(path, glob=False) for path in part_files(folder, manifest["data"])])}
     return {stem: table.frame for stem, table in tables_of(folder, manifest).items()}
 
 
@@ -99,7 +99,7 @@ def _comparable(rows: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame
     ]
     texts = rows.select(cells).fill_null(missing)
     apart = manifest["data"].get("apart")
-    unit = next((one["name"] for one in manifest["data"]["columns"] if one["role"] == Role.UNIT), None)
+    unit = next((column["name"] for column in manifest["data"]["columns"] if column["role"] == Role.UNIT), None)
     if apart is not None:
         texts = texts.drop(apart["group"])
         if apart["column"] in texts.columns:
@@ -121,20 +121,20 @@ def _lasting(body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _differing(what: str, found: Any, said: Any) -> Check:
-    mine, theirs = (dict(leaves(one)) for one in (found, said))
+def _differing(what: str, rebuilt_tree: Any, stated_tree: Any) -> Check:
+    mine, theirs = (dict(leaves(tree)) for tree in (rebuilt_tree, stated_tree))
     apart = [path for path in {**mine, **theirs} if rounded(mine.get(path)) != rounded(theirs.get(path))]
     if not apart:
         return Check(what=what, holds=True, detail=f"{len(theirs)} values, all the same")
     path = apart[0]
-    told = f"{path or 'it'} is {mine.get(path, 'nothing')!r}, and the bundle states {theirs.get(path, 'nothing')!r}"
+    detail = f"{path or 'it'} is {mine.get(path, 'nothing')!r}, and the bundle states {theirs.get(path, 'nothing')!r}"
     more = f"; {len(apart) - 1} more differ" if len(apart) > 1 else ""
-    return Check(what=what, holds=False, detail=told[:400] + more)
+    return Check(what=what, holds=False, detail=detail[:400] + more)
 
 
 def _audits(body: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterable[Check]:
     """The same attacks were made or not made, with rates that only chance sets apart."""
-    now, then = ({one["attack"]: one for one in each["attacks"]} for each in (body, manifest))
+    now, then = ({attack["attack"]: attack for attack in each["attacks"]} for each in (body, manifest))
     yield same(
         "attacks of the release",
         sorted({*then, *manifest["attacks_not_made"]}),
@@ -147,17 +147,17 @@ def _audits(body: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterable[Ch
     yield Check(what="rates of the attacks", holds=not wrong, detail=detail)
 
 
-def _far(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    if any(one[key] != other[key] for key in ("threat", "knows", "does", "limit")):
+def _far(attack: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    if any(attack[key] != other[key] for key in ("threat", "knows", "does", "limit")):
         return True
     for run in ("target", "naive"):
-        here, there = one[run]["rate"], other[run]["rate"]
+        here, there = attack[run]["rate"], other[run]["rate"]
         if here is None or there is None:
             if here != there:
                 return True
             continue
         mean = (here + there) / 2
-        spread = sqrt(mean * (1 - mean) * sum(1 / max(each[run]["trials"], 1) for each in (one, other)))
+        spread = sqrt(mean * (1 - mean) * sum(1 / max(each[run]["trials"], 1) for each in (attack, other)))
         if abs(here - there) > _SPREAD * spread + _APART:
             return True
     return False

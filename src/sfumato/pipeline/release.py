@@ -94,7 +94,7 @@ class Release:
             return self.rows
         texts = [self.rows[name] for name in self.rows.columns if self.rows[name].dtype in (pl.String, pl.Categorical)]
         mark = published.missing[0]
-        return self.rows.with_columns(one.cast(pl.String).replace(mark, None).cast(one.dtype) for one in texts)
+        return self.rows.with_columns(column.cast(pl.String).replace(mark, None).cast(column.dtype) for column in texts)
 
     @property
     def marks(self) -> list[str]:
@@ -162,7 +162,7 @@ class Release:
         raise no_rule(self.algorithm)
 
     def __repr__(self) -> str:
-        claims = ", ".join(titled(one.model, one.parameters) for one in self.claims)
+        claims = ", ".join(titled(claim.model, claim.parameters) for claim in self.claims)
         shape = f"{self.height:,} rows, {self.rows.width} columns"
         return f"{type(self).__name__}({shape}, by {self.algorithm}: {claims})"
 
@@ -170,9 +170,9 @@ class Release:
         """Claims, and what was done to the columns, for a notebook; no value of the original."""
         from sfumato.reports.pages import card
 
-        told = self.kind.summary(self)
-        claims = [(titled(one.model, one.parameters), one.holds, one.reached) for one in self.claims]
-        return card(repr(self), claims, told.changes, self.marks)
+        summary = self.kind.summary(self)
+        claims = [(titled(claim.model, claim.parameters), claim.holds, claim.reached) for claim in self.claims]
+        return card(repr(self), claims, summary.changes, self.marks)
 
 
 # Reports as pages: in the language of the plan, each with its first paragraph.
@@ -187,12 +187,12 @@ def public_page(kind: Kind, manifest: Mapping[str, Any], tables: Mapping[str, An
         return kind.public_page(manifest, tables, work)
 
 
-def inside_page(made: Release, manifest: Mapping[str, Any], work: Work) -> str:
+def inside_page(release: Release, manifest: Mapping[str, Any], work: Work) -> str:
     """The steward's own report."""
-    if made.kind.inside_page is None:
-        raise PlanError(f"a {type(made).__name__} has no inside report: nothing would cover what it tells")
-    with _begun(made.kind, manifest):
-        return made.kind.inside_page(made, work)
+    if release.kind.inside_page is None:
+        raise PlanError(f"a {type(release).__name__} has no inside report: nothing would cover what it tells")
+    with _begun(release.kind, manifest):
+        return release.kind.inside_page(release, work)
 
 
 def report_of(folder: Path, *, language: str | None = None, form: Form = "html") -> str:
@@ -237,34 +237,34 @@ class Written(Brief):
     """The tables as they were read back."""
 
 
-def write_data(made: Release, folder: Path) -> dict[str, Any]:
+def write_data(release: Release, folder: Path) -> dict[str, Any]:
     """Write the data files into an empty folder; what the manifest states about them is returned."""
-    parts = made.parts_into(folder)
+    parts = release.parts_into(folder)
     if parts is not None:
-        return stated(made, {parts["file"]: parts["sha256"]}, parts["parts"])
+        return stated(release, {parts["file"]: parts["sha256"]}, parts["parts"])
     digests = {}
-    for stem, rows in made.kind.files(made).items():
-        path = folder / f"{stem}.{ending_of(made)}"
-        if made.kind.ending is not None:
+    for stem, rows in release.kind.files(release).items():
+        path = folder / f"{stem}.{ending_of(release)}"
+        if release.kind.ending is not None:
             path.write_text("\n".join([*rows.to_series().to_list(), ""]), encoding="utf-8", newline="\n")
             digests[path.name] = sha256(path)
             continue
-        plain = rows if made.plan.output_format == "csv" else rows.select(map(plain_cells, rows.iter_columns()))
-        path.write_bytes(rendered(escaped(rows) if made.plan.escape_formulas else plain, path.name))
+        plain = rows if release.plan.output_format == "csv" else rows.select(map(plain_cells, rows.iter_columns()))
+        path.write_bytes(rendered(escaped(rows) if release.plan.escape_formulas else plain, path.name))
         digests[path.name] = sha256(path)
-    return stated(made, digests)
+    return stated(release, digests)
 
 
-def ending_of(made: Release) -> str:
+def ending_of(release: Release) -> str:
     """How the names of its data files end."""
-    return made.kind.ending or made.plan.output_format
+    return release.kind.ending or release.plan.output_format
 
 
-def formula_notes(made: Release) -> list[str]:
+def formula_notes(release: Release) -> list[str]:
     """What the steward should know before they open a CSV file with a spreadsheet."""
-    if ending_of(made) != "csv" or made.plan.escape_formulas:
+    if ending_of(release) != "csv" or release.plan.escape_formulas:
         return []
-    risky = [name for rows in made.kind.files(made).values() for name in formula_columns(rows)]
+    risky = [name for rows in release.kind.files(release).values() for name in formula_columns(rows)]
     return [told_formulas(risky)] if risky else []
 
 
@@ -282,21 +282,21 @@ def write_manifest(folder: Path, body: Mapping[str, Any]) -> None:
     (folder / MANIFEST).write_text(dump(seal(body)), encoding="utf-8")
 
 
-def stated(made: Release, files: Mapping[str, str], parts: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
+def stated(release: Release, files: Mapping[str, str], parts: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
     """What the bundle states about itself, without report and seal; ``files`` are the data files' digests by name.
 
     ``parts`` are the files of a folder, where the data are in many.
     """
-    kind = made.kind
+    kind = release.kind
     body: dict[str, Any] = plain(
         {
             "sfumato": __version__,
             "schema": SCHEMA,
             "kind": kind.name,
             "made": datetime.now(UTC).date().isoformat(),
-            "marks": made.marks,
-            "plan": made.plan.public(),
-            **kind.manifest(made, files),
+            "marks": release.marks,
+            "plan": release.plan.public(),
+            **kind.manifest(release, files),
         }
     )
     if parts:
@@ -304,14 +304,14 @@ def stated(made: Release, files: Mapping[str, str], parts: Sequence[Mapping[str,
     return body
 
 
-def unwritten(made: Release) -> tuple[dict[str, Any], dict[str, Any]]:
+def unwritten(release: Release) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the bundle of a release would state, and its tables, before anything is written."""
-    files: Mapping[str, Any] = made.kind.files(made)
-    if made.plan.output_format == "parts":
+    files: Mapping[str, Any] = release.kind.files(release)
+    if release.plan.output_format == "parts":
         from sfumato.pipeline.methods.table.parts import unwritten_parts
 
-        return unwritten_parts(made)
-    body = stated(made, {f"{stem}.{ending_of(made)}": "" for stem in files})
+        return unwritten_parts(release)
+    body = stated(release, {f"{stem}.{ending_of(release)}": "" for stem in files})
     missing = tuple(body["data"].get("missing", ()))
     return body, {stem: Table(frame=rows, missing=missing) for stem, rows in files.items()}
 
@@ -353,9 +353,9 @@ def refuse_output(folder: Path, inside: Path | None, *, force: bool) -> None:
 def refuse_key_inside(plan: Plan, folder: Path) -> None:
     """Refuse to write a bundle around the key of its pseudonyms or of its shifted dates."""
     for name, column in plan.columns.items():
-        for said, tree in (("pseudonym", column.pseudonym), ("shift", column.shift)):
+        for key, tree in (("pseudonym", column.pseudonym), ("shift", column.shift)):
             if tree is not None and folder.resolve() in (plan.folder / tree["key_file"]).resolve().parents:
-                raise PlanError(f"columns.{name}.{said}.key_file: the key must not lie inside the bundle {folder}")
+                raise PlanError(f"columns.{name}.{key}.key_file: the key must not lie inside the bundle {folder}")
 
 
 # Verification with the catalog and the kinds of this installation.
@@ -382,11 +382,11 @@ def verify(
         from sfumato.bundles.checks.linked import verify_linked
 
         return verify_linked(Path(folder), lambda bundle: _verified(bundle, _page, card), catalog().model, card)
-    found = _verified(Path(folder), _page, card)
-    return found if rules is None else _opened(Path(folder), found, Path(rules))
+    verification = _verified(Path(folder), _page, card)
+    return verification if rules is None else _opened(Path(folder), verification, Path(rules))
 
 
-def _opened(folder: Path, found: Verification, path: Path) -> Verification:
+def _opened(folder: Path, verification: Verification, path: Path) -> Verification:
     """What was verified, and that the rules of a file are those that are hidden."""
     from sfumato.bundles.checks.sanitized import UNOPENED, HiddenRules, opened
 
@@ -394,12 +394,12 @@ def _opened(folder: Path, found: Verification, path: Path) -> Verification:
     manifest = load(folder / MANIFEST, sealed=False)
     if manifest["kind"] != "sanitized":
         raise BundleError(f"{folder}: hides no rules (it is of the kind {manifest['kind']}); leave --rules out")
-    if not found.holds:
-        return found
+    if not verification.holds:
+        return verification
     more = tuple(opened(manifest, tables_of(folder, manifest)["data"], rules))
-    remarks = tuple(one for one in found.remarks if one.what != UNOPENED)
-    stated = tuple(one for one in found.stated if not one.path.startswith("hiding/"))
-    return replace(found, checks=(*found.checks, *more), remarks=remarks, stated=stated)
+    remarks = tuple(remark for remark in verification.remarks if remark.what != UNOPENED)
+    stated = tuple(origin for origin in verification.stated if not origin.path.startswith("hiding/"))
+    return replace(verification, checks=(*verification.checks, *more), remarks=remarks, stated=stated)
 
 
 def _has_batches(folder: Path) -> bool:
@@ -422,10 +422,10 @@ def verify_again(
     """Verify a bundle and make it again from the original and the plan; for the steward, who has both."""
     from sfumato.pipeline.rebuild import made_again
 
-    found = verify(folder, signer=signer)
+    verification = verify(folder, signer=signer)
     manifest = load(Path(folder) / MANIFEST, sealed=False)
     more = tuple(made_again(Path(folder), manifest, plan, original, work or Work()))
-    return replace(found, checks=(*found.checks, *more), stated=())
+    return replace(verification, checks=(*verification.checks, *more), stated=())
 
 
 def verify_written(folder: Path, read_back: Written | None, card: Card | None = None) -> Verification:
@@ -470,7 +470,7 @@ def release(
     population: object = None,
     quasi: Sequence[str] | None = None,
     search: Callable[[Asked, Any, Work], Any] | None = None,
-    **said: Any,
+    **options: Any,
 ) -> Release:
     """Make a release of a frame, or of the file that the plan names; it is judged and attacked, and not yet written.
 
@@ -480,31 +480,31 @@ def release(
     if not isinstance(plan, Plan):
         if quasi is None:
             raise PlanError("release needs a plan, or a frame with quasi=[...] and models=[...]")
-        plan, frame = Plan.of_frame(plan, quasi=quasi, **said), plan
-    elif quasi is not None or said:
-        raise PlanError(f"release takes a plan or {', '.join(('quasi', *said))}, not both")
+        plan, frame = Plan.of_frame(plan, quasi=quasi, **options), plan
+    elif quasi is not None or options:
+        raise PlanError(f"release takes a plan or {', '.join(('quasi', *options))}, not both")
     work = work or Work()
     kind = kind_of(plan)
     for module, what in kind.needs:
         require(module, what)
-    asked = kind.begin(Asked(plan=plan, keys=_keys(plan), like=frame, population=population))
+    request = kind.begin(Asked(plan=plan, keys=_keys(plan), like=frame, population=population))
     with work.stage("read"):
-        rows = kind.read(asked)
+        rows = kind.read(request)
     with work.stage("count"):
-        prepared = kind.prepare(asked, rows)
+        prepared = kind.prepare(request, rows)
     for note in kind.notes(prepared):
         work.notice(note)
-    found = (search or kind.search)(asked, prepared, work)
+    result = (search or kind.search)(request, prepared, work)
     work.advance("search", 1, 1)
     with work.stage("recode"):
-        recoded = kind.recode(asked, found)
+        recoded = kind.recode(request, result)
     with work.stage("judge"):
-        made = kind.judge(kind, asked, found, recoded)
-    return replace(made, audit=kind.attack(made, work))
+        judged_release = kind.judge(kind, request, result, recoded)
+    return replace(judged_release, audit=kind.attack(judged_release, work))
 
 
 def write(
-    made: Release,
+    release: Release,
     folder: str | Path,
     *,
     force: bool = False,
@@ -518,24 +518,24 @@ def write(
     the bundle is signed.
     """
     work, place = work or Work(), Path(folder)
-    refuse_key_inside(made.plan, place)
-    for note in formula_notes(made):
+    refuse_key_inside(release.plan, place)
+    for note in formula_notes(release):
         work.notice(note)
     with staged(place, force=force, page=None if inside is None else Path(inside)) as inner:
         with work.stage("write"):
-            body = write_data(made, inner)
+            body = write_data(release, inner)
         with work.stage("report"):
-            read_back = write_report(made.kind, inner, body, work)
+            read_back = write_report(release.kind, inner, body, work)
             write_manifest(inner, body)
             if signer is not None:
                 sign(inner, signer)
             if inside is not None:
-                write_private(page_of(inner), made.report(inside=True, work=work))
+                write_private(page_of(inner), release.report(inside=True, work=work))
         with work.stage("verify"):
             checked = verify_written(inner, read_back, card=None if signer is None else signer.card)
         if (wrong := checked.wrong) is not None:
             raise ClaimRefuted(f"the release was not written: {wrong.what} does not hold ({wrong.detail})")
-        made.about_to_appear(place)
+        release.about_to_appear(place)
     return replace(checked, folder=place.name)
 
 
@@ -546,9 +546,9 @@ def dimensions(plan: Plan, frame: object = None, *, order: Any = "greedy", work:
 
 def _keys(plan: Plan) -> dict[str, Pseudonyms]:
     """The keys of all pseudonymized columns, read before any work is done."""
-    found = {}
+    keys = {}
     for name, column in plan.columns.items():
         if column.pseudonym is not None:
-            said, where = column.pseudonym, f"columns.{name}.pseudonym.key_file"
-            found[name] = Pseudonyms.load(plan.folder / said["key_file"], where=where, bound=said.get("name"))
-    return found
+            pseudonym, where = column.pseudonym, f"columns.{name}.pseudonym.key_file"
+            keys[name] = Pseudonyms.load(plan.folder / pseudonym["key_file"], where=where, bound=pseudonym.get("name"))
+    return keys

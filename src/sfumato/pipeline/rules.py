@@ -56,8 +56,8 @@ def rules(
     ``lines`` the file has one set a line and no header. Missing cells are no items.
     """
     table = _table(data, lines=lines, separator=separator, reading=reading or {})
-    found = transactions_of(table, sets=sets, columns=columns, separator="|" if lines else separator)
-    itemsets = frequent_itemsets(found, least_rows(min_support, found.rows), longest=longest, work=work)
+    transactions = transactions_of(table, sets=sets, columns=columns, separator="|" if lines else separator)
+    itemsets = frequent_itemsets(transactions, least_rows(min_support, transactions.rows), longest=longest, work=work)
     return association_rules(itemsets, min_confidence, work=work)
 
 
@@ -95,11 +95,13 @@ class Looked:
     """What was looked at, in words."""
 
 
-def publishable(found: Rules, k: int, *, repair: str = "withhold", work: Work | None = None) -> Repaired:
+def publishable(rule_set: Rules, k: int, *, repair: str = "withhold", work: Work | None = None) -> Repaired:
     """The frequent sets of some rules, without a group of 1 to ``k`` - 1 people whose number follows."""
     one_of("repair", repair, get_args(Repair))
-    told = of_frequent(found.itemsets)
-    return withhold(told, k, work=work) if repair == "withhold" else raise_supports(told, k, work=work)
+    frequent_sets = of_frequent(rule_set.itemsets)
+    return (
+        withhold(frequent_sets, k, work=work) if repair == "withhold" else raise_supports(frequent_sets, k, work=work)
+    )
 
 
 def published_rules(repaired: Repaired, min_confidence: float) -> Rules:
@@ -114,9 +116,9 @@ def channels(places: Sequence[str | Path], k: int | None = None, *, classes: boo
     """
     if not places:
         raise ParameterError("no document was named; name files that were published")
-    found = [one for place in places for one in _read(Path(place))]
-    patterns = [one for one in found if isinstance(one, PatternDocument)]
-    others = [one for one in found if not isinstance(one, PatternDocument)]
+    documents = [document for place in places for document in _read(Path(place))]
+    patterns = [document for document in documents if isinstance(document, PatternDocument)]
+    others = [document for document in documents if not isinstance(document, PatternDocument)]
     if patterns and others:
         raise DataError(
             "patterns and trees were named; what both tell together is not decided: look at each kind alone"
@@ -124,19 +126,22 @@ def channels(places: Sequence[str | Path], k: int | None = None, *, classes: boo
     if k is None:
         if not patterns:
             raise ParameterError("k is missing; trees and rules do not claim one: say from how many people on (--k)")
-        k = max(one.k for one in patterns)
+        k = max(document.k for document in patterns)
     if others:
         groups = told_groups(others, k, classes=classes)
-        told = "every node and rule was decided, and what two of them have in common"
-        return Looked(k=k, documents=len(others), many=len(groups), groups=_ordered(groups), reach=told)
+        reach = "every node and rule was decided, and what two of them have in common"
+        return Looked(k=k, documents=len(others), many=len(groups), groups=_ordered(groups), reach=reach)
     told_sets = published_sets.joined(patterns)
     seen = find_channels(told_sets, k)
-    groups = [ToldGroup(group=group_text(told_sets, one.channel), people=one.channel.people) for one in seen.listed]
+    groups = [
+        ToldGroup(group=group_text(told_sets, listed_channel.channel), people=listed_channel.channel.people)
+        for listed_channel in seen.listed
+    ]
     return Looked(k=k, documents=len(patterns), many=seen.many, groups=_ordered(groups), reach=REACHES[seen.reach])
 
 
 def _ordered(groups: Sequence[ToldGroup]) -> tuple[ToldGroup, ...]:
-    return tuple(sorted(groups, key=lambda one: (one.people, one.group)))
+    return tuple(sorted(groups, key=lambda group: (group.people, group.group)))
 
 
 def _read(place: Path) -> Sequence[PatternDocument | Document]:
@@ -145,12 +150,12 @@ def _read(place: Path) -> Sequence[PatternDocument | Document]:
         return models_in(place, untouched(place))
     try:
         text = read_text(place)
-        said = read_json(text)
+        document = read_json(text)
     except OSError as error:
         raise DataError(f"{place} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise DataError(f"{place} is no published document: {error}") from None
-    kind = said.get("document") if isinstance(said, dict) else None
+    kind = document.get("document") if isinstance(document, dict) else None
     readers: dict[str, Callable[[str], PatternDocument | Document]] = {
         published_sets.KIND: published_sets.read_patterns,
         document_json.KIND: document_json.read_tree,

@@ -40,10 +40,10 @@ def read_model(text: str) -> Model:
 
 def models_in(folder: Path, manifest: Mapping[str, Any]) -> tuple[Model, ...]:
     """The trees or rules of a bundle; a bundle of another kind is refused."""
-    columns = [str(one["name"]) for one in manifest["data"]["columns"]]
+    columns = [str(column["name"]) for column in manifest["data"]["columns"]]
     if columns != [DOCUMENT] or not str(manifest["data"]["file"]).endswith(".json"):
         raise BundleError(f"{folder} holds no tree; `sfumato tree publish` makes such bundles")
-    return tuple(read_model(str(one)) for one in tables_of(folder, manifest)[DATA].frame[DOCUMENT].to_list())
+    return tuple(read_model(str(text)) for text in tables_of(folder, manifest)[DATA].frame[DOCUMENT].to_list())
 
 
 # Learning from the bundles of several sources: verified, drawn from, pooled, and one model of all.
@@ -65,26 +65,26 @@ def sources_of(folders: Sequence[Path], signer: Card | Path | None = None) -> tu
     """Bundles of trees, each verified from its bytes; one that does not hold is refused."""
     if not folders:
         raise BundleError("no bundle was named; name those that `sfumato tree publish` made")
-    found = []
+    sources = []
     for folder in folders:
         manifest = untouched(folder)
         models = models_in(folder, manifest)
         checked = verify(folder, signer=signer)
         if (wrong := checked.wrong) is not None:
             raise ClaimRefuted(f"{folder} does not hold: {wrong.what} ({wrong.detail}); nothing was learnt from it")
-        told = {
+        description = {
             "bundle": folder.name,
             "seal": manifest["sha256"],
             "data": manifest["data"]["sha256"],
-            "claims": [{"model": one["model"], "parameters": one["parameters"]} for one in manifest["claims"]],
+            "claims": [{"model": claim["model"], "parameters": claim["parameters"]} for claim in manifest["claims"]],
             "trees": manifest["trees"],
             "signature": checked.signature.to_json(),
         }
-        found.append(Source(folder=folder, models=models, told=told))
-    seals = [one.told["seal"] for one in found]
+        sources.append(Source(folder=folder, models=models, told=description))
+    seals = [source.told["seal"] for source in sources]
     if len(set(seals)) < len(seals):
         raise BundleError("a bundle was named twice; its records would count twice")
-    return tuple(found)
+    return tuple(sources)
 
 
 def learn(
@@ -105,13 +105,13 @@ def learn(
     watch = work or Work()
     classifier_of(learner, options)
     with watch.stage("read"):
-        sources = sources_of([Path(one) for one in folders], signer)
+        sources = sources_of([Path(folder) for folder in folders], signer)
     with watch.stage("draw"):
         pool = pseudo_records(sources, size=size, within=within, chance=Chance(seed=seed))
     provenance = {
         "sfumato": __version__,
         "made": datetime.now(UTC).date().isoformat(),
-        "sources": [dict(one.told) for one in sources],
+        "sources": [dict(source.told) for source in sources],
         "pseudo_records": pool.count,
         "within": within,
         "options": dict(options or {}),
@@ -123,14 +123,16 @@ def learn(
 
 def pseudo_records(sources: Sequence[Source], *, size: int | None, within: Within, chance: Chance) -> Records:
     """Pseudo-data of all sources; a source counts by its records, however many trees it published."""
-    records = [int((one.models[0].hit + one.models[0].miss).sum()) for one in sources]
+    records = [int((source.models[0].hit + source.models[0].miss).sum()) for source in sources]
     models = [
-        (model, many / len(one.models)) for one, many in zip(sources, records, strict=True) for model in one.models
+        (model, many / len(source.models))
+        for source, many in zip(sources, records, strict=True)
+        for model in source.models
     ]
     whole = sum(records)
     if not whole:
         raise BundleError("the trees hold no records; there is nothing to draw")
-    if size is None and all(len(one.models) == 1 for one in sources):
+    if size is None and all(len(source.models) == 1 for source in sources):
         return pooled_pseudo_data([model for model, _ in models], chance=chance, how=PathGenerator(within=within))
     from sfumato.mining.federation import pooled
 

@@ -68,17 +68,17 @@ def wanted(plan: Plan, condense: Condense) -> Wanted:
     """What lines are read, and how."""
     published = {name: column.type for name, column in plan.columns.items() if column.role in PUBLISHED}
     targets = [name for name, column in plan.columns.items() if column.role is Role.TARGET]
-    one = plan.input
+    input_plan = plan.input
     return Wanted(
         published=published,
         named=tuple(plan.columns),
-        delimiter=one.delimiter,
-        quote=one.quote,
-        trim=one.trim,
-        header=one.header,
-        names=one.names,
-        missing=one.missing,
-        drop=one.on_missing == "drop",
+        delimiter=input_plan.delimiter,
+        quote=input_plan.quote,
+        trim=input_plan.trim,
+        header=input_plan.header,
+        names=input_plan.names,
+        missing=input_plan.missing,
+        drop=input_plan.on_missing == "drop",
         classes=targets[0] if condense.per_class else None,
     )
 
@@ -91,17 +91,21 @@ def most_anchors(plan: Plan, condense: Condense) -> int:
 
 def lasting(plan: Plan) -> dict[str, Any]:
     """What must stay the same as long as a stream runs, as JSON has it."""
-    stream, one = stream_of(plan), plan.input
-    told = {
+    stream, input_plan = stream_of(plan), plan.input
+    settings = {
         **plan.public(),
         "stream": {"batch": stream.batch, "block": stream.block, "anchors": stream.anchors},
         "lines": {
-            "delimiter": one.delimiter, "quote": one.quote, "header": one.header, "names": one.names, "trim": one.trim,
+            "delimiter": input_plan.delimiter,
+            "quote": input_plan.quote,
+            "header": input_plan.header,
+            "names": input_plan.names,
+            "trim": input_plan.trim,
         },
         "output": {"format": plan.output_format, "escape_formulas": plan.escape_formulas},
         "seed": plan.algorithm.seed,
-    }  # fmt: skip
-    kept: dict[str, Any] = json.loads(json.dumps(told))
+    }
+    kept: dict[str, Any] = json.loads(json.dumps(settings))
     return kept
 
 
@@ -119,9 +123,9 @@ def _differs(before: Any, now: Any, path: str) -> str | None:
     """The first key at which two trees differ."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in sorted({*before, *now}):
-            found = _differs(before.get(key), now.get(key), f"{path}.{key}" if path else key)
-            if found is not None:
-                return found
+            difference = _differs(before.get(key), now.get(key), f"{path}.{key}" if path else key)
+            if difference is not None:
+                return difference
         return None
     return None if before == now else path
 
@@ -153,7 +157,7 @@ class StreamBatch(DrawnRelease):
     @property
     def numbers(self) -> frozenset[str]:
         """The columns of numbers."""
-        return frozenset(one.name for one in self.reading.drawn)
+        return frozenset(column.name for column in self.reading.drawn)
 
     @property
     def left_out(self) -> int:
@@ -169,7 +173,7 @@ class StreamBatch(DrawnRelease):
     def marks(self) -> list[str]:
         """The warnings of drawn rows, and that of a stream after the first."""
         first = warning(self.condense.output)
-        return [first, STREAMED, *(one for one in super().marks if one != first)]
+        return [first, STREAMED, *(message for message in super().marks if message != first)]
 
 
 def made_batch(
@@ -178,14 +182,16 @@ def made_batch(
     """The release of a batch: rows in random order, with the claim about the groups that they were drawn from."""
     rows = _rows(plan, reading, drawn, chance.generator())
     columns = tuple(
-        PublishedColumn(name=one.name, role=plan.columns[one.name].role, kind=one.kind if one.drawn else "text")
-        for one in reading.columns
+        PublishedColumn(
+            name=column.name, role=plan.columns[column.name].role, kind=column.kind if column.drawn else "text"
+        )
+        for column in reading.columns
     )
     claim = groups_claim(algorithm_of(plan).k, drawn.sizes)
     if not claim.holds:
         raise ClaimRefuted(f"a group of {int(claim.reached)} records was drawn, fewer than asked; nothing was written")
-    asked = plan.attack
-    skipped = dict.fromkeys(chosen_attacks(asked.attacks, "condensed"), _NO_ORIGINAL) if asked.run else {}
+    attack_plan = plan.attack
+    skipped = dict.fromkeys(chosen_attacks(attack_plan.attacks, "condensed"), _NO_ORIGINAL) if attack_plan.run else {}
     return StreamBatch(
         kind=kind_of(plan),
         plan=plan,
@@ -206,17 +212,17 @@ def made_batch(
 def _rows(plan: Plan, reading: Reading, drawn: DrawnBatch, draw: np.random.Generator) -> pl.DataFrame:
     bounds = algorithm_of(plan).bounds
     cells = dict(drawn.words)
-    for one, numbers in zip(reading.drawn, drawn.numbers.T, strict=True):
-        column = NumberColumn(name=one.name, kind=one.kind, decimals=one.decimals)
-        cells[one.name] = column.cells(np.ascontiguousarray(numbers), draw, bounds.get(one.name))
-    frame = pl.DataFrame([cells[one.name] for one in reading.columns])
+    for drawn_column, numbers in zip(reading.drawn, drawn.numbers.T, strict=True):
+        column = NumberColumn(name=drawn_column.name, kind=drawn_column.kind, decimals=drawn_column.decimals)
+        cells[drawn_column.name] = column.cells(np.ascontiguousarray(numbers), draw, bounds.get(drawn_column.name))
+    frame = pl.DataFrame([cells[column.name] for column in reading.columns])
     return frame[draw.permutation(frame.height)]
 
 
-def write_batch(made: StreamBatch, folder: Path, signer: Signer | None, work: Work) -> str:
+def write_batch(batch: StreamBatch, folder: Path, signer: Signer | None, work: Work) -> str:
     """Write the bundle into an empty folder and verify it from its bytes; the seal of its manifest is returned."""
-    body = write_data(made, folder)
-    read_back = write_report(made.kind, folder, body, work)
+    body = write_data(batch, folder)
+    read_back = write_report(batch.kind, folder, body, work)
     write_manifest(folder, body)
     if signer is not None:
         sign(folder, signer)

@@ -83,20 +83,20 @@ class StreamKeeper:
                 self.state.reading = reading
                 self.state.condenser = StreamCondenser(
                     condense=self.condense,
-                    columns=[one.name for one in reading.drawn],
+                    columns=[column.name for column in reading.drawn],
                     worded=list(reading.worded),
                     most=most_anchors(self.plan, self.condense),
                     seed=self.plan.algorithm.seed,
                 )
             records, dropped = reading.records(frame)
             self.state.condenser.take(records)
-            one = self.progress
-            one.records, one.dropped, one.offset = (
-                one.records + frame.height,
-                one.dropped + dropped,
-                one.offset + len(data),
+            progress = self.progress
+            progress.records, progress.dropped, progress.offset = (
+                progress.records + frame.height,
+                progress.dropped + dropped,
+                progress.offset + len(data),
             )
-            one.digest = chained(one.digest, data)
+            progress.digest = chained(progress.digest, data)
 
     def due(self, tail: str) -> None:
         """Publish a batch or make a checkpoint, if it is time for one."""
@@ -122,40 +122,46 @@ class StreamKeeper:
 
     def finish(self, tail: str) -> None:
         """The end: join what waits, publish it, and forget what cannot have k records."""
-        one, kept = self.progress, self.state.condenser
-        one.tail = tail
+        progress, kept = self.progress, self.state.condenser
+        progress.tail = tail
         with self._change():
             drawn = None if kept is None else kept.finish()
-            if drawn is None or (not drawn.sizes and not one.batches):
+            if drawn is None or (not drawn.sizes and not progress.batches):
                 raise Infeasible(
-                    f"the stream ends with {one.records - one.dropped:,} records, and no group of {self.k} can be "
+                    f"the stream ends with {progress.records - progress.dropped:,} records, and no group of {self.k} "
+                    "can be "
                     "made; nothing was published, and nothing is lost: let more come, or ask for a smaller k"
                 )
-            one.withheld, one.finished = 0 if kept is None else kept.forget(), True
+            progress.withheld, progress.finished = 0 if kept is None else kept.forget(), True
             self._out(drawn)
 
     def _out(self, drawn: DrawnBatch) -> None:
         """Publish what was drawn, together with the checkpoint that counts it."""
-        one, kept, reading = self.progress, self.state.condenser, self.state.reading
+        progress, kept, reading = self.progress, self.state.condenser, self.state.reading
         if not drawn.sizes or kept is None or reading is None:
             self.folder.save(self.state)
-            self._saved = one.records
+            self._saved = progress.records
             return
         place = {
-            "id": one.stream, "batch": one.batches + 1, "before": one.seal, "every": self.stream.batch,
-            "read": one.records, "block": self.stream.block, "last": one.finished,
+            "id": progress.stream, "batch": progress.batches + 1, "before": progress.seal, "every": self.stream.batch,
+            "read": progress.records, "block": self.stream.block, "last": progress.finished,
         }  # fmt: skip
-        made = made_batch(
-            self.plan, reading, drawn, dropped=one.dropped - one.dropped_before, place=place, chance=kept.order()
+        batch = made_batch(
+            self.plan,
+            reading,
+            drawn,
+            dropped=progress.dropped - progress.dropped_before,
+            place=place,
+            chance=kept.order(),
         )
-        one.published += sum(size * many for size, many in drawn.sizes)
-        one.dropped_before = one.dropped
+        progress.published += sum(size * many for size, many in drawn.sizes)
+        progress.dropped_before = progress.dropped
 
         def write(folder: Path) -> str:
-            return write_batch(made, folder, self.signer, self.work)
+            return write_batch(batch, folder, self.signer, self.work)
 
         self.folder.publish(self.state, write)
-        self._saved = one.records
+        self._saved = progress.records
 
     @contextmanager
     def _change(self) -> Iterator[None]:
@@ -196,9 +202,9 @@ class Told:
     def to_json(self) -> dict[str, Any]:
         """For programs."""
         named = ("stream", "source", "records", "dropped", "published", "withheld", "batches", "finished")
-        shown = {key: self.progress[key] for key in named}
+        figures = {key: self.progress[key] for key in named}
         more = {"waiting": self.waiting, "waiting_groups": self.groups, "unread": self.unread}
-        return {**shown, "acknowledged": self.progress["records"], **more}
+        return {**figures, "acknowledged": self.progress["records"], **more}
 
 
 class StreamRun:
@@ -241,7 +247,7 @@ class StreamRun:
 
     def _go_on(self, after: int, *, follow: bool) -> None:
         """Read the header, and go to the first record that was not read before."""
-        one = self.keeper.progress
+        progress = self.keeper.progress
         if self.plan.input.header:
             while not self.buffer.lines and self._fill(follow=follow):
                 pass
@@ -249,49 +255,52 @@ class StreamRun:
                 raise DataError(f"{self.source.where}: no header came; the first line names the columns")
             self.header = self.buffer.take(1).data
             self._same_header()
-        if self.source.seek(one, len(self.header)):
+        if self.source.seek(progress, len(self.header)):
             self.buffer = LineBuffer()
-            one.offset = max(one.offset, len(self.header))
+            progress.offset = max(progress.offset, len(self.header))
         elif after == 0:
             self._skip()
-        elif after != one.records:
+        elif after != progress.records:
             raise DataError(
-                f"standard input is said to begin after record {after:,}, and {one.records:,} records are "
-                f"acknowledged: begin with record {one.records + 1:,} (--after {one.records}), or send everything "
+                f"standard input is said to begin after record {after:,}, and {progress.records:,} records are "
+                f"acknowledged: begin with record {progress.records + 1:,} (--after {progress.records}), or send "
+                "everything "
                 "again without --after. Nothing was read"
             )
 
     def _same_header(self) -> None:
         """Refuse another header than the stream began with."""
-        one, reading = self.keeper.progress, self.keeper.state.reading
+        progress, reading = self.keeper.progress, self.keeper.state.reading
         digest = hashlib.sha256(self.header.rstrip(b"\r\n")).hexdigest()
-        if reading is not None and digest != one.header:
-            found = self.header.decode(errors="replace").strip()
+        if reading is not None and digest != progress.header:
+            header_text = self.header.decode(errors="replace").strip()
             raise DataError(
-                f"{self.source.where}: the header is {found[:200]!r}, and the stream began with "
+                f"{self.source.where}: the header is {header_text[:200]!r}, and the stream began with "
                 f"{reading.delimiter.join(reading.names)[:200]!r}; put it back, or begin a new stream with another -o. "
                 "Nothing was read, and nothing is lost"
             )
-        one.header = digest
+        progress.header = digest
 
     def _skip(self) -> None:
         """Pass over records that were sent before; they must be the same."""
-        one, digest = self.keeper.progress, NO_DIGEST
-        for start in range(0, one.records, self.stream.block):
-            many = min(self.stream.block, one.records - start)
+        progress, digest = self.keeper.progress, NO_DIGEST
+        for start in range(0, progress.records, self.stream.block):
+            many = min(self.stream.block, progress.records - start)
             while self.buffer.lines < many:
                 more = self.source.more()
                 if not more:
                     raise DataError(
-                        f"standard input ended before record {one.records:,}, and so many are acknowledged; send them "
-                        f"all again, or go on after them with --after {one.records}. Nothing was read"
+                        f"standard input ended before record {progress.records:,}, and so many are acknowledged; "
+                        "send them "
+                        f"all again, or go on after them with --after {progress.records}. Nothing was read"
                     )
                 self.buffer.put(more)
             digest = chained(digest, self.buffer.take(many).data)
-        if digest != one.digest:
+        if digest != progress.digest:
             raise DataError(
-                f"standard input: the first {one.records:,} records are not those that were acknowledged; send the "
-                f"same again, go on after them with --after {one.records}, or begin a new stream with another -o. "
+                f"standard input: the first {progress.records:,} records are not those that were acknowledged; send "
+                "the "
+                f"same again, go on after them with --after {progress.records}, or begin a new stream with another -o. "
                 "Nothing was read"
             )
 
@@ -332,8 +341,10 @@ class StreamRun:
         if reading is None:
             first = Lines(data=lines.part(0, min(block, lines.count)), ends=lines.ends[:block])
             reading, fault = wanted(self.plan, keeper.condense).look(self.header, first, where=self.source.where)
-        frame, found = reading.read(lines)
-        fault = min((one for one in (fault, found) if one is not None), key=lambda one: one.row, default=None)
+        frame, read_error = reading.read(lines)
+        fault = min(
+            (error for error in (fault, read_error) if error is not None), key=lambda error: error.row, default=None
+        )
         good, start = lines.count if fault is None else fault.row, keeper.progress.records
         for begin in range(0, lines.count, block):
             end = min(begin + block, lines.count)
@@ -345,11 +356,11 @@ class StreamRun:
             self._refuse(reading, start + fault.row + 1, fault.told)
         keeper.due(self._tail())
 
-    def _refuse(self, reading: Reading, record: int, told: str) -> None:
+    def _refuse(self, reading: Reading, record: int, message: str) -> None:
         line = record + (1 if self.plan.input.header else 0)
         kept = self.keeper.progress.records
         raise DataError(
-            f"{self.source.where}, line {line:,} (record {record:,}): {told}. The {kept:,} records up to the last "
+            f"{self.source.where}, line {line:,} (record {record:,}): {message}. The {kept:,} records up to the last "
             "whole block before it are kept; those after them are read again"
         )
 

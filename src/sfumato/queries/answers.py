@@ -118,29 +118,31 @@ def count(place: Places, groups: int, epsilon: Fraction, confidence: float) -> E
     return Estimate(values=values, low=np.maximum(low, 0), high=np.maximum(high, 0), scales={"count": noisy.scale})
 
 
-def total(found: Reals, place: Places, groups: int, bounds: Numbers, epsilon: Fraction, confidence: float) -> Estimate:
+def total(
+    numbers: Reals, place: Places, groups: int, bounds: Numbers, epsilon: Fraction, confidence: float
+) -> Estimate:
     """The sum of the clamped numbers of each group; one more record moves it by the larger bound at most."""
-    noisy, unit = _noisy_sum(found, place, groups, (bounds.low, bounds.high, 0.0), epsilon)
+    noisy, unit = _noisy_sum(numbers, place, groups, (bounds.low, bounds.high, 0.0), epsilon)
     values, low, high = _box(noisy, unit, confidence)
     return Estimate(values=values, low=low, high=high, scales={"sum": noisy.scale * unit})
 
 
-def mean(found: Reals, place: Places, groups: int, bounds: Numbers, epsilon: Fraction, confidence: float) -> Estimate:
+def mean(numbers: Reals, place: Places, groups: int, bounds: Numbers, epsilon: Fraction, confidence: float) -> Estimate:
     """The mean of the clamped numbers: half the budget for the sum of distances from the middle, half for the count.
 
     A distance from the middle of the bounds is at most half as long as the range, and so is the sum's sensitivity.
     """
     shares, centre = PARTS["mean"], (bounds.low + bounds.high) / 2
     each = _each(confidence, 2)
-    sums, unit = _noisy_sum(found, place, groups, (bounds.low, bounds.high, centre), epsilon * shares["sum"])
+    sums, unit = _noisy_sum(numbers, place, groups, (bounds.low, bounds.high, centre), epsilon * shares["sum"])
     counts = noisy_counts(_counts(place, groups), epsilon=epsilon * shares["count"], what="count")
-    values, low, high = (centre + one for one in _ratio(_box(sums, unit, each), _box(counts, 1.0, each)))
-    values, low, high = (np.clip(one, bounds.low, bounds.high) for one in (values, low, high))
+    values, low, high = (centre + figure for figure in _ratio(_box(sums, unit, each), _box(counts, 1.0, each)))
+    values, low, high = (np.clip(figure, bounds.low, bounds.high) for figure in (values, low, high))
     return Estimate(values=values, low=low, high=high, scales={"sum": sums.scale * unit, "count": counts.scale})
 
 
 def variance(
-    found: Reals, place: Places, groups: int, bounds: Numbers, epsilon: Fraction, confidence: float
+    numbers: Reals, place: Places, groups: int, bounds: Numbers, epsilon: Fraction, confidence: float
 ) -> Estimate:
     """The mean square of the distance from the mean, without n/(n-1): a third of the budget for each of three figures.
 
@@ -149,17 +151,17 @@ def variance(
     """
     shares, centre = PARTS["variance"], (bounds.low + bounds.high) / 2
     each, most = _each(confidence, 3), ((bounds.high - bounds.low) / 2) ** 2
-    squares = (np.clip(found, bounds.low, bounds.high) - centre) ** 2
+    squares = (np.clip(numbers, bounds.low, bounds.high) - centre) ** 2
     second, unit_2 = _noisy_sum(squares, place, groups, (0.0, most, most / 2), epsilon * shares["squares"])
-    first, unit_1 = _noisy_sum(found, place, groups, (bounds.low, bounds.high, centre), epsilon * shares["sum"])
+    first, unit_1 = _noisy_sum(numbers, place, groups, (bounds.low, bounds.high, centre), epsilon * shares["sum"])
     counts = noisy_counts(_counts(place, groups), epsilon=epsilon * shares["count"], what="count")
     size = _box(counts, 1.0, each)
     mean_1, low_1, high_1 = _ratio(_box(first, unit_1, each), size)
-    mean_2, low_2, high_2 = (most / 2 + one for one in _ratio(_box(second, unit_2, each), size))
+    mean_2, low_2, high_2 = (most / 2 + figure for figure in _ratio(_box(second, unit_2, each), size))
     furthest = np.maximum(np.abs(low_1), np.abs(high_1))
     nearest = np.where((low_1 <= 0) & (high_1 >= 0), 0.0, np.minimum(np.abs(low_1), np.abs(high_1)))
     values, low, high = (
-        np.clip(one, 0.0, most) for one in (mean_2 - mean_1**2, low_2 - furthest**2, high_2 - nearest**2)
+        np.clip(figure, 0.0, most) for figure in (mean_2 - mean_1**2, low_2 - furthest**2, high_2 - nearest**2)
     )
     scales = {"squares": second.scale * unit_2, "sum": first.scale * unit_1, "count": counts.scale}
     return Estimate(values=values, low=low, high=high, scales=scales)
@@ -175,10 +177,10 @@ def _counts(place: Places, groups: int) -> Places:
 
 
 def _noisy_sum(
-    found: Reals, place: Places, groups: int, span: tuple[float, float, float], epsilon: Fraction
+    numbers: Reals, place: Places, groups: int, span: tuple[float, float, float], epsilon: Fraction
 ) -> tuple[Noisy, float]:
     """Noisy whole sums above a centre, and their unit; ``span`` is low, high and centre."""
-    units, unit, most = whole_units(found, *span)
+    units, unit, most = whole_units(numbers, *span)
     sums = np.zeros(groups, np.int64)
     np.add.at(sums, place, units)
     exact = np.clip(sums, -_LARGEST_SUM, _LARGEST_SUM)
@@ -193,7 +195,7 @@ def _box(noisy: Noisy, unit: float, confidence: float) -> Box:
 def _ratio(above: Box, below: Box) -> Box:
     """A ratio and its extremes, where a group has one record at least."""
     sums, low, high = above
-    many, few, most = (np.maximum(one, 1.0) for one in below)
+    many, few, most = (np.maximum(figure, 1.0) for figure in below)
     return sums / many, np.where(low < 0, low / few, low / most), np.where(high > 0, high / few, high / most)
 
 
@@ -204,7 +206,7 @@ def _ratio(above: Box, below: Box) -> Box:
 
 
 def quantile(
-    found: Reals,
+    raw_numbers: Reals,
     place: NDArray[np.int64],
     groups: int,
     bounds: Numbers,
@@ -216,7 +218,7 @@ def quantile(
     """A quantile of the clamped numbers of each group: half of the budget for the value, a quarter for each end."""
     order = np.argsort(place, kind="stable")
     starts = np.searchsorted(place[order], np.arange(groups + 1))
-    numbers = np.clip(found, bounds.low, bounds.high)[order]
+    numbers = np.clip(raw_numbers, bounds.low, bounds.high)[order]
     ends = [_one(numbers[starts[g] : starts[g + 1]], bounds, epsilon, confidence, share=share) for g in range(groups)]
     values, low, high = np.array(ends, np.float64).reshape(groups, 3).T
     parts, furthest = PARTS["quantile"], max(share, 1 - share)

@@ -40,10 +40,10 @@ def parted(domain: Numbers, bins: int) -> Numbers:
 def codes_in(domain: Domain, cells: pl.Series) -> Codes:
     """Each row's group; -1 where there is no number, or no declared text."""
     if isinstance(domain, Numbers):
-        found = numbers_in(cells)
+        numbers = numbers_in(cells)
         inner = domain.marks[1:-1]
-        place = np.searchsorted(inner, np.clip(np.nan_to_num(found), domain.low, domain.high), side="right")
-        return np.where(np.isnan(found), -1, place).astype(np.int32)
+        place = np.searchsorted(inner, np.clip(np.nan_to_num(numbers), domain.low, domain.high), side="right")
+        return np.where(np.isnan(numbers), -1, place).astype(np.int32)
     known = pl.Series(list(domain.values), dtype=pl.String)
     places = pl.Series(range(len(domain.values)), dtype=pl.Int32)
     rest = -1 if domain.other is None else domain.values.index(domain.other)
@@ -76,8 +76,8 @@ def numbers_in(cells: pl.Series) -> NDArray[np.float64]:
     """Cells as numbers; NaN where a cell is none, or is infinite."""
     cells = plain_cells(cells)
     texts = cells.str.strip_chars() if cells.dtype == pl.String else cells
-    found = texts.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().astype(np.float64)
-    return np.where(np.isfinite(found), found, np.nan)
+    numbers = texts.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().astype(np.float64)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def texts_in(cells: pl.Series) -> pl.Series:
@@ -106,7 +106,7 @@ def group_codes(columns: list[tuple[Domain, pl.Series]], rows: int) -> tuple[NDA
 
 
 def whole_units(
-    found: NDArray[np.float64], low: float, high: float, centre: float
+    numbers: NDArray[np.float64], low: float, high: float, centre: float
 ) -> tuple[NDArray[np.int64], float, int]:
     """Numbers as whole multiples of a unit above ``centre``, the unit, and how many units one number can be away.
 
@@ -116,5 +116,5 @@ def whole_units(
     reach = max(abs(low - centre), abs(high - centre))
     unit = 2.0 ** (floor(log2(reach)) - 29)
     most = ceil(reach / unit)
-    scaled = np.rint((np.clip(found, low, high) - centre) / unit)
+    scaled = np.rint((np.clip(numbers, low, high) - centre) / unit)
     return np.clip(scaled, -most, most).astype(np.int64), unit, most

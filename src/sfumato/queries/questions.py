@@ -91,7 +91,7 @@ def check_condition(condition: Any) -> None:
         depth += 1
         if depth > DEEPEST:
             raise too_deep()
-        level = [part for one in level for part in _parts(one)]
+        level = [part for node in level for part in _parts(node)]
 
 
 def too_deep() -> ParameterError:
@@ -99,14 +99,14 @@ def too_deep() -> ParameterError:
     return ParameterError(f"where must be at most {DEEPEST} conditions deep; write a long chain of ORs with IN")
 
 
-def _parts(one: Any) -> tuple[Any, ...]:
-    if not isinstance(one, Condition):
-        raise ParameterError(f"where must be a condition or SQL text, not {type(one).__name__}")
-    match one:
+def _parts(condition: Any) -> tuple[Any, ...]:
+    if not isinstance(condition, Condition):
+        raise ParameterError(f"where must be a condition or SQL text, not {type(condition).__name__}")
+    match condition:
         case Both() | Either():
-            return one.left, one.right
+            return condition.left, condition.right
         case Not():
-            return (one.condition,)
+            return (condition.condition,)
         case _:
             return ()
 
@@ -159,7 +159,7 @@ def _cells(table: Table, column: str, value: Value) -> pl.Series:
 
 
 def _compared(cells: pl.Series, operator: Operator, value: Any) -> pl.Series:
-    found: dict[str, Any] = {
+    comparisons: dict[str, Any] = {
         "=": cells.__eq__,
         "!=": cells.__ne__,
         "<": cells.__lt__,
@@ -167,7 +167,7 @@ def _compared(cells: pl.Series, operator: Operator, value: Any) -> pl.Series:
         ">": cells.__gt__,
         ">=": cells.__ge__,
     }
-    truth: pl.Series = found[operator](value)
+    truth: pl.Series = comparisons[operator](value)
     return truth
 
 
@@ -232,7 +232,7 @@ class Question:
     """Domains for this question only."""
 
     def __post_init__(self) -> None:
-        if not self.aggregates or not all(isinstance(one, Aggregate) for one in self.aggregates):
+        if not self.aggregates or not all(isinstance(aggregate, Aggregate) for aggregate in self.aggregates):
             raise ParameterError("aggregates must not be empty, and each of them an Aggregate")
         object.__setattr__(self, "by", names_of(self.by))
         check_condition(self.where)
@@ -250,49 +250,49 @@ def names_of(by: Any) -> tuple[str, ...]:
 
 def check_domains(domains: Any) -> None:
     """Refuse what declares no domains."""
-    if not isinstance(domains, Mapping) or not all(isinstance(one, Domain) for one in domains.values()):
+    if not isinstance(domains, Mapping) or not all(isinstance(domain, Domain) for domain in domains.values()):
         raise ParameterError("domains must give each column Numbers or Categories")
-    for one in domains.values():
-        queryable(one)
+    for domain in domains.values():
+        queryable(domain)
 
 
 def groups_of(question: Question, known: dict[str, Domain]) -> list[Domain]:
     """The domains of the columns that make groups; refused where they make too many."""
-    found, many = [domain_of(name, question, known) for name in question.by], 1
-    for domain in found:
+    domains, many = [domain_of(name, question, known) for name in question.by], 1
+    for domain in domains:
         many *= len(domain.labels)
     if many > MOST_BINS:
         raise ParameterError(f"by: {many:,} groups are more than {MOST_BINS:,}; group by fewer columns or coarser ones")
-    if many > MOST_QUANTILES and any(one.kind == "quantile" for one in question.aggregates):
+    if many > MOST_QUANTILES and any(aggregate.kind == "quantile" for aggregate in question.aggregates):
         raise ParameterError(
             f"by: quantiles of {many:,} groups are more than {MOST_QUANTILES:,}; group by fewer columns"
         )
-    return found
+    return domains
 
 
 def domain_of(name: str, question: Question, known: dict[str, Domain]) -> Domain:
     """A column's declared domain, or a refusal."""
-    found = question.domains.get(name) or known.get(name)
-    if found is None:
+    domain = question.domains.get(name) or known.get(name)
+    if domain is None:
         raise ParameterError(
             f"column {name!r} has no declared domain; declare low and high, or values: what is read off the rows "
             "would tell of the people in them"
         )
-    return found
+    return domain
 
 
 def bounds_of(aggregate: Aggregate, question: Question, known: dict[str, Domain]) -> Numbers:
     """The declared bounds of an aggregate's column, or a refusal."""
-    found = aggregate.bounds or domain_of(str(aggregate.column), question, known)
-    if isinstance(found, Categories):
+    domain = aggregate.bounds or domain_of(str(aggregate.column), question, known)
+    if isinstance(domain, Categories):
         raise ParameterError(f"column {aggregate.column!r} is declared with values, not with low and high: no numbers")
-    return found
+    return domain
 
 
 def cost_of(question: Question, epsilon: Fraction) -> Event:
     """What answering costs, known before any record is looked at; a record is in one group, so groups cost nothing."""
     each = epsilon / len(question.aggregates)
-    parts = tuple(cost_of_one(one, each) for one in question.aggregates)
+    parts = tuple(cost_of_one(aggregate, each) for aggregate in question.aggregates)
     return parts[0] if len(parts) == 1 else Sequential(parts=parts, what="several answers")
 
 

@@ -82,25 +82,25 @@ class Session:
         """How many records, of each group if ``by`` names columns: every declared combination is answered."""
         return self._one(Aggregate(kind="count"), epsilon, where, by, confidence)
 
-    def sum(self, column: str, *, bounds: Bounds = None, **asked: Any) -> Answer:
+    def sum(self, column: str, *, bounds: Bounds = None, **options: Any) -> Answer:
         """The sum of a column, each number clamped to the bounds. Takes epsilon, where, by and confidence."""
-        return self._figure("sum", column, bounds, **asked)
+        return self._figure("sum", column, bounds, **options)
 
-    def mean(self, column: str, *, bounds: Bounds = None, **asked: Any) -> Answer:
+    def mean(self, column: str, *, bounds: Bounds = None, **options: Any) -> Answer:
         """The mean of a column: half of epsilon for a sum, half for a count."""
-        return self._figure("mean", column, bounds, **asked)
+        return self._figure("mean", column, bounds, **options)
 
-    def variance(self, column: str, *, bounds: Bounds = None, **asked: Any) -> Answer:
+    def variance(self, column: str, *, bounds: Bounds = None, **options: Any) -> Answer:
         """The variance of a column: a third of epsilon each for squares, sum and count."""
-        return self._figure("variance", column, bounds, **asked)
+        return self._figure("variance", column, bounds, **options)
 
-    def quantile(self, column: str, share: float, *, bounds: Bounds = None, **asked: Any) -> Answer:
+    def quantile(self, column: str, share: float, *, bounds: Bounds = None, **options: Any) -> Answer:
         """The number below which about a share of the records lies: half of epsilon for it, half for its interval."""
-        return self._figure("quantile", column, bounds, share=share, **asked)
+        return self._figure("quantile", column, bounds, share=share, **options)
 
-    def median(self, column: str, *, bounds: Bounds = None, **asked: Any) -> Answer:
+    def median(self, column: str, *, bounds: Bounds = None, **options: Any) -> Answer:
         """The quantile of one half."""
-        return self.quantile(column, 0.5, bounds=bounds, **asked)
+        return self.quantile(column, 0.5, bounds=bounds, **options)
 
     def histogram(
         self,
@@ -113,18 +113,18 @@ class Session:
         confidence: float = 0.95,
     ) -> Answer:
         """Counts of the declared values of one column, or of ``bins`` equal parts of its range."""
-        found = domain or domain_of(
+        column_domain = domain or domain_of(
             text("column", column), Question(aggregates=(Aggregate(kind="count"),)), self.domains
         )
         if bins is not None:
             at_least("bins", bins, 1)
-            if not isinstance(found, Numbers):
+            if not isinstance(column_domain, Numbers):
                 raise ParameterError(f"bins must be absent: {column!r} is declared with values, not with low and high")
-            found = parted(found, bins)
-        asked = Question(
-            aggregates=(Aggregate(kind="count"),), by=(column,), where=condition(where), domains={column: found}
+            column_domain = parted(column_domain, bins)
+        question = Question(
+            aggregates=(Aggregate(kind="count"),), by=(column,), where=condition(where), domains={column: column_domain}
         )
-        return self.ask(asked, epsilon=epsilon, confidence=confidence)[0]
+        return self.ask(question, epsilon=epsilon, confidence=confidence)[0]
 
     def ask(self, question: Question, *, epsilon: Any, confidence: float = 0.95, what: str = "") -> list[Answer]:
         """Answer every aggregate of a question for an even part of epsilon, or refuse where the budget is too small."""
@@ -135,13 +135,13 @@ class Session:
         if confidence == 1:
             raise ParameterError("confidence must be below 1: noise has no end")
         domains = groups_of(question, self.domains)
-        for one in question.aggregates:
-            if one.kind != "count":
-                bounds_of(one, question, self.domains)
+        for aggregate in question.aggregates:
+            if aggregate.kind != "count":
+                bounds_of(aggregate, question, self.domains)
         if self._given is not None:
             _refuse_unknown(question, self._given)
         event = self._of_people(cost_of(question, budget / self.rows))
-        title = what or ", ".join(one.name for one in question.aggregates)
+        title = what or ", ".join(aggregate.name for aggregate in question.aggregates)
         with self.ledger.charged(self.analyst, event, what=title) as charge:
             return self._answers(question, domains, budget / self.rows, confidence, self._rows(charge))
 
@@ -163,10 +163,10 @@ class Session:
         place = np.where(chosen, place, -1)
         share = budget / len(question.aggregates)
         answers = []
-        for one in question.aggregates:
-            found = self._estimate(one, question, table, (place, groups), (share, confidence))
-            event = self._of_people(cost_of_one(one, share))
-            answers.append(_answer(one, question, domains, found, event, confidence))
+        for aggregate in question.aggregates:
+            estimate = self._estimate(aggregate, question, table, (place, groups), (share, confidence))
+            event = self._of_people(cost_of_one(aggregate, share))
+            answers.append(_answer(aggregate, question, domains, estimate, event, confidence))
         return answers
 
     def _of_people(self, event: Event) -> Event:
@@ -175,22 +175,22 @@ class Session:
 
     def _estimate(
         self,
-        one: Aggregate,
+        aggregate: Aggregate,
         question: Question,
         table: Table,
         where: tuple[Any, int],
-        asked: tuple[Fraction, float],
+        terms: tuple[Fraction, float],
     ) -> Estimate:
         place, groups = where
-        if one.column is None:
-            return estimates.count(place[place >= 0], groups, *asked)
-        bounds = bounds_of(one, question, self.domains)
-        numbers = as_numbers(present(table, one.column))
+        if aggregate.column is None:
+            return estimates.count(place[place >= 0], groups, *terms)
+        bounds = bounds_of(aggregate, question, self.domains)
+        numbers = as_numbers(present(table, aggregate.column))
         kept = (place >= 0) & ~np.isnan(numbers)
-        given = numbers[kept], place[kept], groups, bounds, *asked
-        if one.kind == "quantile":
-            return quantile(*given, share=one.share)
-        run = {"sum": estimates.total, "mean": estimates.mean, "variance": estimates.variance}[one.kind]
+        given = numbers[kept], place[kept], groups, bounds, *terms
+        if aggregate.kind == "quantile":
+            return quantile(*given, share=aggregate.share)
+        run = {"sum": estimates.total, "mean": estimates.mean, "variance": estimates.variance}[aggregate.kind]
         return run(*given)
 
     def _figure(
@@ -205,12 +205,12 @@ class Session:
         confidence: float = 0.95,
         share: float = 0.5,
     ) -> Answer:
-        asked = Aggregate(kind=kind, column=column, bounds=_limits(bounds), share=share)
-        return self._one(asked, epsilon, where, by, confidence)
+        aggregate = Aggregate(kind=kind, column=column, bounds=_limits(bounds), share=share)
+        return self._one(aggregate, epsilon, where, by, confidence)
 
     def _one(self, aggregate: Aggregate, epsilon: Any, where: Where, by: Sequence[str], confidence: float) -> Answer:
-        asked = Question(aggregates=(aggregate,), by=names_of(by), where=condition(where))
-        return self.ask(asked, epsilon=epsilon, confidence=confidence)[0]
+        question = Question(aggregates=(aggregate,), by=names_of(by), where=condition(where))
+        return self.ask(question, epsilon=epsilon, confidence=confidence)[0]
 
 
 def condition(where: Where) -> Condition | None:
@@ -232,17 +232,17 @@ def _limits(bounds: Any) -> Numbers | None:
 
 
 def _answer(
-    one: Aggregate, question: Question, domains: list[Domain], found: Estimate, event: Event, confidence: float
+    aggregate: Aggregate, question: Question, domains: list[Domain], estimate: Estimate, event: Event, confidence: float
 ) -> Answer:
     return Answer(
-        name=one.name,
+        name=aggregate.name,
         by=question.by,
         groups=tuple(product(*(domain.labels for domain in domains))),
-        values=found.values,
-        low=found.low,
-        high=found.high,
+        values=estimate.values,
+        low=estimate.low,
+        high=estimate.high,
         confidence=confidence,
-        scales=found.scales,
+        scales=estimate.scales,
         event=event,
     )
 
@@ -253,7 +253,7 @@ def _table(given: Any) -> Table:
 
 def _refuse_unknown(question: Question, table: Table) -> None:
     """Refuse columns that the table does not have or whose type cannot be read: names and types are public."""
-    figures = [one.column for one in question.aggregates if one.column is not None]
+    figures = [aggregate.column for aggregate in question.aggregates if aggregate.column is not None]
     for where, names in (("WHERE", columns_of(question.where)), ("by", question.by), ("column", figures)):
         for name in names:
             if name not in table.names:

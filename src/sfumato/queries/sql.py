@@ -60,8 +60,8 @@ def select_parts(sql: str, read: Callable[[Expression, str], T]) -> tuple[list[T
     group, where = tree.args.get("group"), tree.args.get("where")
     if group is not None:
         only(group, "expressions")
-    by = tuple(column_of(one) for one in group.expressions) if group is not None else ()
-    figures = [found for one in tree.expressions if (found := _selected(one, by, read)) is not None]
+    by = tuple(column_of(expression) for expression in group.expressions) if group is not None else ()
+    figures = [figure for expression in tree.expressions if (figure := _selected(expression, by, read)) is not None]
     if not figures:
         raise ParameterError(f"the statement asks for no figure. Allowed: {ALLOWED}")
     return figures, by, None if where is None else _condition(where.this)
@@ -94,15 +94,15 @@ def _tree(sql: str) -> Expression:
             f"VAR_SAMP is not answered; VARIANCE is that of the records themselves. Allowed: {ALLOWED}"
         )
     try:
-        found = [one for one in sqlglot.parse(sql) if one is not None]
+        statements = [statement for statement in sqlglot.parse(sql) if statement is not None]
     except RecursionError:
         raise too_deep() from None
     except sqlglot.errors.SqlglotError as error:
         raise ParameterError(f"{sql!r} cannot be read as SQL: {_first(error)} Allowed: {ALLOWED}") from None
-    if len(found) != 1:
-        raise ParameterError(f"{sql!r} must be one statement, not {len(found)}")
-    _refuse_deep(found[0])
-    return cast("Expression", found[0])
+    if len(statements) != 1:
+        raise ParameterError(f"{sql!r} must be one statement, not {len(statements)}")
+    _refuse_deep(statements[0])
+    return cast("Expression", statements[0])
 
 
 def _refuse_deep(tree: Any) -> None:
@@ -112,91 +112,91 @@ def _refuse_deep(tree: Any) -> None:
         depth += 1
         if depth > DEEPEST + 10:
             raise too_deep()
-        level = [part for one in level for part in one.iter_expressions()]
+        level = [part for expression in level for part in expression.iter_expressions()]
 
 
-def _selected(one: Expression, by: tuple[str, ...], read: Callable[[Expression, str], T]) -> T | None:
+def _selected(expression: Expression, by: tuple[str, ...], read: Callable[[Expression, str], T]) -> T | None:
     """A figure, or None for a column that makes groups: it is shown anyway."""
     name = ""
-    if type(one).__name__ == "Alias":
-        only(one, "this", "alias")
-        name, one = one.alias, one.this
-    if type(one).__name__ == "Column" and column_of(one) in by:
+    if type(expression).__name__ == "Alias":
+        only(expression, "this", "alias")
+        name, expression = expression.alias, expression.this
+    if type(expression).__name__ == "Column" and column_of(expression) in by:
         return None
-    return read(one, name)
+    return read(expression, name)
 
 
-def _aggregate(one: Expression, name: str) -> Aggregate:
-    kind = type(one).__name__
-    if kind == "Count" and type(one.this).__name__ == "Star":
-        only(one, "this", "big_int")
-        only(one.this)
+def _aggregate(expression: Expression, name: str) -> Aggregate:
+    kind = type(expression).__name__
+    if kind == "Count" and type(expression.this).__name__ == "Star":
+        only(expression, "this", "big_int")
+        only(expression.this)
         return Aggregate(kind="count", name=name)
     if kind in _FIGURES:
-        only(one, "this")
-        return Aggregate(kind=_FIGURES[kind], column=column_of(one.this), name=name)
+        only(expression, "this")
+        return Aggregate(kind=_FIGURES[kind], column=column_of(expression.this), name=name)
     if kind == "Median":
-        only(one, "this")
-        return Aggregate(kind="quantile", column=column_of(one.this), share=0.5, name=name)
+        only(expression, "this")
+        return Aggregate(kind="quantile", column=column_of(expression.this), share=0.5, name=name)
     if kind == "Quantile":
-        only(one, "this", "quantile")
-        share = _value(one.args["quantile"])
+        only(expression, "this", "quantile")
+        share = _value(expression.args["quantile"])
         if isinstance(share, str):
-            raise refused(one)
-        return Aggregate(kind="quantile", column=column_of(one.this), share=share, name=name)
-    raise refused(one)
+            raise refused(expression)
+        return Aggregate(kind="quantile", column=column_of(expression.this), share=share, name=name)
+    raise refused(expression)
 
 
-def _condition(one: Expression) -> Condition:
-    kind = type(one).__name__
+def _condition(expression: Expression) -> Condition:
+    kind = type(expression).__name__
     if kind in _OPERATORS:
-        return _comparison(one, _OPERATORS[kind])
+        return _comparison(expression, _OPERATORS[kind])
     read = _CONDITIONS.get(kind)
     if read is None:
-        raise refused(one)
-    return read(one)
+        raise refused(expression)
+    return read(expression)
 
 
-def _comparison(one: Expression, operator: Operator) -> Condition:
-    only(one, "this", "expression")
-    left, right = one.this, one.expression
+def _comparison(expression: Expression, operator: Operator) -> Condition:
+    only(expression, "this", "expression")
+    left, right = expression.this, expression.expression
     if type(right).__name__ == "Column":
         return Compare(column=column_of(right), operator=_FLIPPED[operator], value=_value(left))
     return Compare(column=column_of(left), operator=operator, value=_value(right))
 
 
-def _paren(one: Expression) -> Condition:
-    only(one, "this")
-    return _condition(one.this)
+def _paren(expression: Expression) -> Condition:
+    only(expression, "this")
+    return _condition(expression.this)
 
 
-def _not(one: Expression) -> Condition:
-    only(one, "this")
-    return Not(condition=_condition(one.this))
+def _not(expression: Expression) -> Condition:
+    only(expression, "this")
+    return Not(condition=_condition(expression.this))
 
 
 def _joined(make: Callable[..., Condition]) -> Callable[[Expression], Condition]:
-    def read(one: Expression) -> Condition:
-        only(one, "this", "expression")
-        return make(left=_condition(one.this), right=_condition(one.expression))
+    def read(expression: Expression) -> Condition:
+        only(expression, "this", "expression")
+        return make(left=_condition(expression.this), right=_condition(expression.expression))
 
     return read
 
 
-def _among(one: Expression) -> Condition:
-    only(one, "this", "expressions")
-    values = tuple(_value(value) for value in one.expressions)
+def _among(expression: Expression) -> Condition:
+    only(expression, "this", "expressions")
+    values = tuple(_value(value) for value in expression.expressions)
     if not values or len({type(value) for value in values}) > 1:
-        raise ParameterError(f"{one.sql()}: the values behind IN must be all numbers or all texts")
-    return Among(column=column_of(one.this), values=values)
+        raise ParameterError(f"{expression.sql()}: the values behind IN must be all numbers or all texts")
+    return Among(column=column_of(expression.this), values=values)
 
 
-def _between(one: Expression) -> Condition:
-    only(one, "this", "low", "high")
-    column = column_of(one.this)
+def _between(expression: Expression) -> Condition:
+    only(expression, "this", "low", "high")
+    column = column_of(expression.this)
     return Both(
-        left=Compare(column=column, operator=">=", value=_value(one.args["low"])),
-        right=Compare(column=column, operator="<=", value=_value(one.args["high"])),
+        left=Compare(column=column, operator=">=", value=_value(expression.args["low"])),
+        right=Compare(column=column, operator="<=", value=_value(expression.args["high"])),
     )
 
 
@@ -210,51 +210,51 @@ _CONDITIONS: dict[str, Callable[[Any], Condition]] = {
 }
 
 
-def column_of(one: Expression) -> str:
+def column_of(expression: Expression) -> str:
     """The column that a part of a statement names."""
-    if type(one).__name__ != "Column":
-        raise refused(one)
-    only(one, "this")
-    return str(one.name)
+    if type(expression).__name__ != "Column":
+        raise refused(expression)
+    only(expression, "this")
+    return str(expression.name)
 
 
-def _value(one: Expression) -> Value:
+def _value(expression: Expression) -> Value:
     sign = 1.0
-    if type(one).__name__ == "Neg":
-        sign, one = -1.0, one.this
-    if type(one).__name__ != "Literal" or (one.is_string and sign < 0):
-        raise refused(one)
-    if one.is_string:
-        return str(one.this)
+    if type(expression).__name__ == "Neg":
+        sign, expression = -1.0, expression.this
+    if type(expression).__name__ != "Literal" or (expression.is_string and sign < 0):
+        raise refused(expression)
+    if expression.is_string:
+        return str(expression.this)
     try:
-        found = sign * float(one.this)
+        number = sign * float(expression.this)
     except ValueError:
-        raise refused(one) from None
-    if len(str(one.this)) > MOST_DIGITS or not isfinite(found):
+        raise refused(expression) from None
+    if len(str(expression.this)) > MOST_DIGITS or not isfinite(number):
         raise ParameterError(f"a number in the statement has more than {MOST_DIGITS} digits, or is too large")
-    return found
+    return number
 
 
-def _from(found: Expression | None) -> None:
+def _from(clause: Expression | None) -> None:
     """One plain table, whatever it is called, or none."""
-    if found is None:
+    if clause is None:
         return
-    only(found, "this")
-    if type(found.this).__name__ != "Table":
-        raise refused(found.this)
-    only(found.this, "this")
+    only(clause, "this")
+    if type(clause.this).__name__ != "Table":
+        raise refused(clause.this)
+    only(clause.this, "this")
 
 
-def only(one: Expression, *known: str) -> None:
+def only(expression: Expression, *known: str) -> None:
     """Refuse whatever a part of the statement says beyond the known."""
-    for key, value in one.args.items():
+    for key, value in expression.args.items():
         if value and key not in known:
-            raise ParameterError(f"{one.sql()}: {key.strip('_').upper()} is not answered. Allowed: {ALLOWED}")
+            raise ParameterError(f"{expression.sql()}: {key.strip('_').upper()} is not answered. Allowed: {ALLOWED}")
 
 
-def refused(one: Any) -> ParameterError:
+def refused(expression: Any) -> ParameterError:
     """The refusal of a part of a statement that is not answered."""
-    return ParameterError(f"{one.sql()} is not answered. Allowed: {ALLOWED}")
+    return ParameterError(f"{expression.sql()} is not answered. Allowed: {ALLOWED}")
 
 
 def _first(error: BaseException) -> str:
@@ -313,14 +313,14 @@ def parse_exact(sql: str) -> ExactQuestion:
     return ExactQuestion(figures=tuple(figures), by=by, where=where)
 
 
-def _figure(one: Expression, name: str) -> Figure:
-    kind = type(one).__name__
-    if kind == "Count" and type(one.this).__name__ == "Star":
-        only(one, "this", "big_int")
-        only(one.this)
+def _figure(expression: Expression, name: str) -> Figure:
+    kind = type(expression).__name__
+    if kind == "Count" and type(expression.this).__name__ == "Star":
+        only(expression, "this", "big_int")
+        only(expression.this)
         return Figure(kind="count", column=None, name=name or "count(*)")
     if kind not in _KINDS:
-        raise refused(one)
-    only(one, "this")
-    column = column_of(one.this)
+        raise refused(expression)
+    only(expression, "this")
+    column = column_of(expression.this)
     return Figure(kind=_KINDS[kind], column=column, name=name or f"{_KINDS[kind]}({column})")

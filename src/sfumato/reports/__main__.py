@@ -10,9 +10,9 @@ from sfumato.reports.pages import environment
 
 def main() -> None:
     """Loading a template keeps its compiled form."""
-    made = environment()
-    for name in made.list_templates(extensions=["j2"]):
-        made.get_template(name)
+    jinja_environment = environment()
+    for name in jinja_environment.list_templates(extensions=["j2"]):
+        jinja_environment.get_template(name)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.attacks.finding import Finding, Outcome, Rate
-from sfumato.reports.language import count, retold, said, share
+from sfumato.reports.language import count, retold, share, translated
 from sfumato.reports.svg import (
     AFTER,
     ALARM,
@@ -61,57 +61,74 @@ def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
     """The findings in words, threat by threat; what two attacks found alike is said once."""
     return tuple(
         Verdict(
-            attack=one.attack,
-            threat=said(one.threat),
-            who=who(one),
-            verdict=verdict(one),
-            outcome=one.outcome,
-            broken=one.outcome is Outcome.REFUTED and one.limit is not None,
-            chip=said("beats guessing" if one.outcome is Outcome.REFUTED and one.limit is None else str(one.outcome)),
-            note=retold(one.note),
+            attack=finding.attack,
+            threat=translated(finding.threat),
+            who=who(finding),
+            verdict=verdict(finding),
+            outcome=finding.outcome,
+            broken=finding.outcome is Outcome.REFUTED and finding.limit is not None,
+            chip=translated(
+                "beats guessing"
+                if finding.outcome is Outcome.REFUTED and finding.limit is None
+                else str(finding.outcome)
+            ),
+            note=retold(finding.note),
         )
-        for one in ordered(merged(findings))
+        for finding in ordered(merged(findings))
     )
 
 
 def merged(findings: Sequence[Finding]) -> list[Finding]:
     """Findings that say the same of the same adversary as one, under all their names."""
-    found: dict[tuple[object, ...], Finding] = {}
-    for one in findings:
-        key = (one.threat, one.knows, one.does, one.rate, one.naive, one.control, one.limit, one.note)
-        same = found.get(key)
-        found[key] = one if same is None else replace(same, attack=f"{same.attack}, {one.attack}")
-    return list(found.values())
+    distinct_findings: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        key = (
+            finding.threat,
+            finding.knows,
+            finding.does,
+            finding.rate,
+            finding.naive,
+            finding.control,
+            finding.limit,
+            finding.note,
+        )
+        same = distinct_findings.get(key)
+        distinct_findings[key] = finding if same is None else replace(same, attack=f"{same.attack}, {finding.attack}")
+    return list(distinct_findings.values())
 
 
 def ordered(findings: Sequence[Finding]) -> list[Finding]:
     """Threat by threat, and what gains most first."""
     places = {threat: place for place, threat in enumerate(THREATS)}
-    return sorted(findings, key=lambda one: (places.get(one.threat, len(places)), -one.risk))
+    return sorted(findings, key=lambda finding: (places.get(finding.threat, len(places)), -finding.risk))
 
 
-def who(one: Finding) -> str:
+def who(finding: Finding) -> str:
     """Who can do what, with what knowledge, how surely."""
-    story = {"knows": retold(one.knows), "does": retold(one.does)}
-    if one.outcome is Outcome.NOT_TRIED:
-        why = _all_failed(one.rate)
-        return said("Somebody who knows {knows} had nothing to try to {does}: {why}.", **story, why=why)
-    story |= {"share": share(one.rate.value), "trials": count(one.rate.trials), "between": _between(one.rate)}
+    story = {"knows": retold(finding.knows), "does": retold(finding.does)}
+    if finding.outcome is Outcome.NOT_TRIED:
+        why = _all_failed(finding.rate)
+        return translated("Somebody who knows {knows} had nothing to try to {does}: {why}.", **story, why=why)
+    story |= {
+        "share": share(finding.rate.value),
+        "trials": count(finding.rate.trials),
+        "between": _between(finding.rate),
+    }
     return (
-        said("Somebody who knows {knows} can {does} in {share} of {trials} trials ({between});", **story)
-        + f" {_without(one)}.{_failed(one.rate)}"
+        translated("Somebody who knows {knows} can {does} in {share} of {trials} trials ({between});", **story)
+        + f" {_without(finding)}.{_failed(finding.rate)}"
     )
 
 
-def _without(one: Finding) -> str:
+def _without(finding: Finding) -> str:
     """What is possible without the release."""
-    guessed = share(one.naive.value)
-    if one.control is None or not one.control.carried_out:
-        return said("without the release {guessed} by guessing", guessed=guessed)
-    return said(
+    guessed = share(finding.naive.value)
+    if finding.control is None or not finding.control.carried_out:
+        return translated("without the release {guessed} by guessing", guessed=guessed)
+    return translated(
         "without the release {guessed} by guessing, and {others} on people who are not in the data",
         guessed=guessed,
-        others=share(one.control.value),
+        others=share(finding.control.value),
     )
 
 
@@ -119,7 +136,7 @@ def _failed(rate: Rate) -> str:
     """How many trials could not be carried out, and how often the others worked."""
     if not rate.failed or rate.of_carried_out is None:
         return ""
-    return " " + said(
+    return " " + translated(
         "In {failed} trials nothing could be tried; of the other {others}, {share} worked.",
         failed=count(rate.failed),
         others=count(rate.carried_out),
@@ -129,30 +146,32 @@ def _failed(rate: Rate) -> str:
 
 def _all_failed(rate: Rate) -> str:
     if not rate.trials:
-        return said("there was no trial to make")
-    return said("none of {trials} trials could be carried out", trials=count(rate.trials))
+        return translated("there was no trial to make")
+    return translated("none of {trials} trials could be carried out", trials=count(rate.trials))
 
 
 def works_in(rate: Rate) -> str:
     """A rate in a table: with its interval, and never a figure where nothing was tried."""
     if not rate.carried_out:
-        return said(str(Outcome.NOT_TRIED))
-    shown = said("{value} ({low} to {high})", value=share(rate.value), low=share(rate.low), high=share(rate.high))
+        return translated(str(Outcome.NOT_TRIED))
+    text = translated("{value} ({low} to {high})", value=share(rate.value), low=share(rate.low), high=share(rate.high))
     if not rate.failed:
-        return shown
-    return shown + said("; {failed} of {trials} not tried", failed=count(rate.failed), trials=count(rate.trials))
+        return text
+    return text + translated("; {failed} of {trials} not tried", failed=count(rate.failed), trials=count(rate.trials))
 
 
-def verdict(one: Finding) -> str:
+def verdict(finding: Finding) -> str:
     """What a finding means; that an attack fails is never praised."""
-    if one.outcome is Outcome.NOT_TRIED:
-        return said("Not tried, which says nothing about the release, for or against it.")
-    if one.outcome is Outcome.INCONCLUSIVE and one.rate.low <= one.baseline.high:
-        return said("No better than without the release. This attack found nothing; others may.")
-    words = _VERDICTS[one.outcome, one.limit is not None]
-    if one.limit is None:
-        return said(words, gain=share(one.risk))
-    return said(words, gain=share(one.risk), why=retold(one.limit.why), allowed=share(one.limit.value))
+    if finding.outcome is Outcome.NOT_TRIED:
+        return translated("Not tried, which says nothing about the release, for or against it.")
+    if finding.outcome is Outcome.INCONCLUSIVE and finding.rate.low <= finding.baseline.high:
+        return translated("No better than without the release. This attack found nothing; others may.")
+    words = _VERDICTS[finding.outcome, finding.limit is not None]
+    if finding.limit is None:
+        return translated(words, gain=share(finding.risk))
+    return translated(
+        words, gain=share(finding.risk), why=retold(finding.limit.why), allowed=share(finding.limit.value)
+    )
 
 
 _VERDICTS = {
@@ -179,7 +198,7 @@ _VERDICTS = {
 
 def _between(rate: Rate) -> str:
     ends = {"low": share(rate.low), "high": share(rate.high)}
-    return said("{low} to {high} with {confidence} confidence", **ends, confidence=share(rate.confidence))
+    return translated("{low} to {high} with {confidence} confidence", **ends, confidence=share(rate.confidence))
 
 
 def skipped_words(skipped: Mapping[str, str]) -> list[str]:
@@ -234,39 +253,43 @@ def pictured(findings: Sequence[Finding]) -> tuple[Picture, Picture] | None:
     """Every attack as an interval, beside what is possible without the release and what is allowed; wide and narrow."""
     if not findings:
         return None
-    found = ordered(merged(findings))
-    told = "; ".join(_compared(one) for one in found)
-    heard = said("How often each attack works, against what is possible without the release. {told}.", told=told)
-    caption = said(
+    ordered_findings = ordered(merged(findings))
+    summary = "; ".join(_compared(finding) for finding in ordered_findings)
+    heard = translated(
+        "How often each attack works, against what is possible without the release. {told}.", told=summary
+    )
+    caption = translated(
         "How often each attack works (bar: interval), beside what is possible without the release (tick) and "
         "what is allowed (dashed)"
     )
-    wide, narrow = (Picture(svg=_drawn(found, frame), words=heard, caption=caption) for frame in _FRAMES)
+    wide, narrow = (Picture(svg=_drawn(ordered_findings, frame), words=heard, caption=caption) for frame in _FRAMES)
     return wide, narrow
 
 
-def _compared(one: Finding) -> str:
-    rate = share(one.rate.value) if one.rate.carried_out else said(str(Outcome.NOT_TRIED))
-    return said("{attack}: {rate} against {base}", attack=one.attack, rate=rate, base=share(one.baseline.value))
+def _compared(finding: Finding) -> str:
+    rate = share(finding.rate.value) if finding.rate.carried_out else translated(str(Outcome.NOT_TRIED))
+    return translated(
+        "{attack}: {rate} against {base}", attack=finding.attack, rate=rate, base=share(finding.baseline.value)
+    )
 
 
-def _drawn(found: Sequence[Finding], frame: _Frame) -> str:
+def _drawn(findings: Sequence[Finding], frame: _Frame) -> str:
     """All rows, threat by threat, over the scale."""
     parts, y, threat = list[str](), 0.0, ""
-    for one in found:
-        if one.threat != threat:
-            threat = one.threat
-            parts.append(words(said(threat), 0, y + 20, tone=MUTED, size=frame.size))
+    for finding in findings:
+        if finding.threat != threat:
+            threat = finding.threat
+            parts.append(words(translated(threat), 0, y + 20, tone=MUTED, size=frame.size))
             y += 28
-        lines = frame.name(one.attack)
-        parts += _row(one, lines, y, frame)
+        lines = frame.name(finding.attack)
+        parts += _row(finding, lines, y, frame)
         y += frame.height(lines)
     grid = [line(frame.at(x), 4, frame.at(x), y + 2) for x in _TICKS]
     marks = [words(share(x), frame.at(x), y + 16, anchor="middle", size=frame.size) for x in _TICKS]
     return drawing([*grid, *parts, *marks], frame.width, y + 22)
 
 
-def _row(one: Finding, lines: Sequence[str], y: float, frame: _Frame) -> list[str]:
+def _row(finding: Finding, lines: Sequence[str], y: float, frame: _Frame) -> list[str]:
     tall = frame.height(lines)
     if frame.beside:
         middle = y + tall / 2
@@ -274,22 +297,22 @@ def _row(one: Finding, lines: Sequence[str], y: float, frame: _Frame) -> list[st
     else:
         middle = y + tall - 16
         name = stacked(lines, 0, y + len(lines) * leading(frame.size) / 2, size=frame.size)
-    return [*name, *_interval(one, middle, frame)]
+    return [*name, *_interval(finding, middle, frame)]
 
 
-def _interval(one: Finding, y: float, frame: _Frame) -> list[str]:
+def _interval(finding: Finding, y: float, frame: _Frame) -> list[str]:
     """The interval, what is possible without the release, and what is allowed."""
-    if one.outcome is Outcome.NOT_TRIED:
-        return stacked([said(str(one.outcome))], frame.left + 6, y, tone=MUTED, size=frame.size)
-    tone = ALARM if one.outcome is Outcome.REFUTED and one.limit is not None else AFTER
-    low, high = frame.at(one.rate.low), frame.at(one.rate.high)
-    base = frame.at(one.baseline.value)
+    if finding.outcome is Outcome.NOT_TRIED:
+        return stacked([translated(str(finding.outcome))], frame.left + 6, y, tone=MUTED, size=frame.size)
+    tone = ALARM if finding.outcome is Outcome.REFUTED and finding.limit is not None else AFTER
+    low, high = frame.at(finding.rate.low), frame.at(finding.rate.high)
+    base = frame.at(finding.baseline.value)
     parts = [
         blocks([(low, y - 3, max(high - low, 2), 6)], tone),
-        f'<circle cx="{plain(frame.at(one.rate.value))}" cy="{plain(y)}" r="4.5" fill="var(--{tone})"/>',
+        f'<circle cx="{plain(frame.at(finding.rate.value))}" cy="{plain(y)}" r="4.5" fill="var(--{tone})"/>',
         line(base, y - 8, base, y + 8, BEFORE, width=3),
     ]
-    if one.limit is not None:
-        limit = frame.at(one.limit.value)
+    if finding.limit is not None:
+        limit = frame.at(finding.limit.value)
         parts.append(dashed(limit, y - 10, limit, y + 10, ALARM))
     return parts

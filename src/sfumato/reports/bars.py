@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import floor, isfinite, log10
 
-from sfumato.reports.language import count, label, number, said, share
+from sfumato.reports.language import count, label, number, share, translated
 from sfumato.reports.svg import (
     AFTER,
     ALARM,
@@ -90,14 +90,14 @@ def columns(counts: Sequence[int], *, low: str, high: str) -> str:
     """An SVG with a column per count, and what its two ends stand for."""
     wide, top = LABELS + BARS + 2 * FIGURE, 6
     most, each = max([*counts, 1]), wide / max(len(counts), 1)
-    found = [
+    rectangles = [
         (place * each, top + TALL * (1 - many / most), 0.86 * each, TALL * many / most)
         for place, many in enumerate(counts)
         if many
     ]
     below = top + TALL + 6 + 0.8 * SIZE
     parts = [
-        blocks(found, BEFORE),
+        blocks(rectangles, BEFORE),
         line(0, top + TALL, wide, top + TALL, MUTED, width=0.5),
         words(low, 0, below, tone=INK, size=SIZE),
         words(high, wide, below, anchor="end", tone=INK, size=SIZE),
@@ -174,9 +174,9 @@ def top(parts: Sequence[tuple[str, int, int]], most: int = 12) -> list[tuple[str
         return [(label(name), before, after) for name, before, after in parts]
     order = sorted(range(len(parts)), key=lambda i: (-parts[i][1] - parts[i][2], i))
     kept, rest = sorted(order[:most]), order[most:]
-    shown = [(label(parts[i][0]), *parts[i][1:]) for i in kept]
-    other = said("{n} others", n=count(len(rest)))
-    return [*shown, (other, sum(parts[i][1] for i in rest), sum(parts[i][2] for i in rest))]
+    rows = [(label(parts[i][0]), *parts[i][1:]) for i in kept]
+    other = translated("{n} others", n=count(len(rest)))
+    return [*rows, (other, sum(parts[i][1] for i in rest), sum(parts[i][2] for i in rest))]
 
 
 def joined(before: Distribution, after: Distribution) -> list[tuple[str, int, int]]:
@@ -237,21 +237,21 @@ def _real(text: str) -> float | None:
 # How often values occur, as bars with rows and shares, and in words.
 
 
-def value_bars(found: Distribution, whole: int, head: str) -> tuple[str, str]:
+def value_bars(distribution: Distribution, whole: int, head: str) -> tuple[str, str]:
     """The most frequent of some values, of ``whole`` in all, as a drawing and in words; ``head`` is what is counted."""
-    parts = [(words, each) for words, each, _ in top([(words, each, 0) for words, each in found])]
+    parts = [(words, each) for words, each, _ in top([(words, each, 0) for words, each in distribution])]
     most = max([1, *(each for _, each in parts)])
     rows = [
         Row(label=words, front=each / most, figures=(count(each), share(each / max(whole, 1)))) for words, each in parts
     ]
-    return bars(rows, heads=(head, said("share"))), "; ".join(f"{words} {count(each)}" for words, each in parts)
+    return bars(rows, heads=(head, translated("share"))), "; ".join(f"{words} {count(each)}" for words, each in parts)
 
 
 def heads(alone: str, *, inside: bool) -> tuple[str, ...]:
     """The heads of bars of a release: before and after where the original may be shown, else one."""
-    return (said("before"), said("after")) if inside else (alone,)
+    return (translated("before"), translated("after")) if inside else (alone,)
 
 
 def changed(name: str, old: str, new: str) -> str:
     """What a pair of bars shows, in words."""
-    return said("{name} {old} before, {new} after", name=name, old=old, new=new)
+    return translated("{name} {old} before, {new} after", name=name, old=old, new=new)

@@ -8,7 +8,7 @@ from math import exp
 
 from sfumato.attacks.finding import Finding
 from sfumato.core.run_context import Work
-from sfumato.reports.language import count, figured, label, number, said, share
+from sfumato.reports.language import count, figured, label, number, share, translated
 from sfumato.reports.pages import audit_shown, page
 from sfumato.reports.svg import (
     AFTER,
@@ -128,98 +128,100 @@ _BARS, _FIGURES = 104, (55, 72)
 def render(facts: CollectedFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
     watch, pictures = work or Work(), []
-    for place, one in enumerate(facts.estimates):
+    for place, question in enumerate(facts.estimates):
         watch.advance("report", place, len(facts.estimates))
-        pictures.append((label(one.name), said(NAMES[one.kind]), beyond(one), drawn(one)))
+        pictures.append((label(question.name), translated(NAMES[question.kind]), beyond(question), drawn(question)))
     return page(
         "collected.html.j2",
         facts=facts,
         audit=audit_shown(facts.findings, facts.skipped),
-        promises=[(one, said(NAMES[one.kind]), meaning(one)) for one in facts.promises],
+        promises=[(promise, translated(NAMES[promise.kind]), meaning(promise)) for promise in facts.promises],
         pictures=pictures,
         pairs=[
             (
-                one,
+                name,
                 other,
-                said("correlation" if numbers else "Cramér's V"),
+                translated("correlation" if numbers else "Cramér's V"),
                 *(_told(figure, numbers) for figure in figures),
             )
-            for one, other, numbers, figures in facts.pairs
+            for name, other, numbers, figures in facts.pairs
         ],
     )
 
 
-def meaning(one: PromiseShown) -> str:
+def meaning(promise: PromiseShown) -> str:
     """What a promise means, in one sentence."""
-    if one.about is not None:
-        times = number(exp(one.about), digits=3) if one.about < 30 else said("a great many")
-        if one.kind == "items":
+    if promise.about is not None:
+        times = number(exp(promise.about), digits=3) if promise.about < 30 else translated("a great many")
+        if promise.kind == "items":
             words = "Whatever is shown of every item is at most {times} times as likely with any other true answer."
-            return said(words, times=times)
-        return said("Whatever is shown is at most {times} times as likely with any other true answer.", times=times)
-    return said(
+            return translated(words, times=times)
+        return translated(
+            "Whatever is shown is at most {times} times as likely with any other true answer.", times=times
+        )
+    return translated(
         "Whoever names an interval around the shown number must make it {wide} wide, {part} of the range, to be right "
         "with 95\u00a0% probability. No epsilon is promised.",
-        wide=number(one.width or 0.0),
-        part=share(one.of_range or 0.0),
+        wide=number(promise.width or 0.0),
+        part=share(promise.of_range or 0.0),
     )
 
 
-def beyond(one: EstimateShown) -> str:
+def beyond(question: EstimateShown) -> str:
     """How many answers noise took out of the range, and how many cells are not drawn."""
-    below, above = one.outside
-    told = []
-    if one.kind in _NUMBERS:
+    below, above = question.outside
+    sentences = []
+    if question.kind in _NUMBERS:
         words = "{below} of the shown numbers lie below the declared range, {above} above it."
-        told.append(said(words, below=share(below), above=share(above)))
-    if len(one.cells) > _MOST[one.kind in _NUMBERS]:
-        told.append(said("The most frequent of {n} cells.", n=count(len(one.cells))))
-    return " ".join(told)
+        sentences.append(translated(words, below=share(below), above=share(above)))
+    if len(question.cells) > _MOST[question.kind in _NUMBERS]:
+        sentences.append(translated("The most frequent of {n} cells.", n=count(len(question.cells))))
+    return " ".join(sentences)
 
 
-def drawn(one: EstimateShown) -> Picture:
+def drawn(question: EstimateShown) -> Picture:
     """The shares of every cell: a pale bar as shown, a strong one as estimated, a line for its interval."""
-    places = range(len(one.cells))
-    kept = sorted(sorted(places, key=lambda n: (-one.cells[n][2], n))[: _MOST[one.kind in _NUMBERS]])
-    most = max([1e-9, *(max(one.cells[n][1], one.cells[n][4]) for n in kept), *(one.true or ())])
+    places = range(len(question.cells))
+    kept = sorted(sorted(places, key=lambda n: (-question.cells[n][2], n))[: _MOST[question.kind in _NUMBERS]])
+    most = max([1e-9, *(max(question.cells[n][1], question.cells[n][4]) for n in kept), *(question.true or ())])
     parts = [
         words(head, LABELS + _BARS + sum(_FIGURES[: n + 1]), _ABOVE - 9 + 0.34 * SIZE, anchor="end", size=SIZE - 1)
-        for n, head in enumerate((said("shown"), said("estimated")))
+        for n, head in enumerate((translated("shown"), translated("estimated")))
     ]
     for row, n in enumerate(kept):
-        parts += _row(one, n, _ABOVE + STEP * (row + 0.5), _BARS / most)
-    told = "; ".join(_words(one, n) for n in kept)
+        parts += _row(question, n, _ABOVE + STEP * (row + 0.5), _BARS / most)
+    summary = "; ".join(_words(question, n) for n in kept)
     svg = drawing(parts, LABELS + _BARS + sum(_FIGURES) + 4, _ABOVE + STEP * len(kept) + 4)
-    return Picture(svg=svg, words=f"{label(one.name)}: {told}.")
+    return Picture(svg=svg, words=f"{label(question.name)}: {summary}.")
 
 
-def _row(one: EstimateShown, n: int, middle: float, scale: float) -> list[str]:
-    name, shown, estimate, low, high = one.cells[n]
+def _row(question: EstimateShown, n: int, middle: float, scale: float) -> list[str]:
+    name, observed_share, estimate, low, high = question.cells[n]
     text = middle + 0.34 * SIZE
     parts = [words(fitted(name, LABELS - 4, SIZE), 0, text, tone=INK, size=SIZE)]
-    for value, height, tone in ((shown, _WIDE, BEFORE), (estimate, _NARROW, AFTER)):
+    for value, height, tone in ((observed_share, _WIDE, BEFORE), (estimate, _NARROW, AFTER)):
         if value > 0:
             parts.append(blocks([(LABELS, middle - height / 2, max(value * scale, 1), height)], tone))
     ends = LABELS + low * scale, LABELS + high * scale
     parts.append(line(ends[0], middle, ends[1], middle, INK, width=1.2))
     parts += [line(end, middle - 4, end, middle + 4, INK, width=1.2) for end in ends]
-    if one.true is not None:
-        at = LABELS + one.true[n] * scale
+    if question.true is not None:
+        at = LABELS + question.true[n] * scale
         parts.append(line(at, middle - 9, at, middle + 9, "accent", width=2.5))
-    for place, (value, tone) in enumerate(((shown, MUTED), (estimate, INK))):
+    for place, (value, tone) in enumerate(((observed_share, MUTED), (estimate, INK))):
         end = LABELS + _BARS + sum(_FIGURES[: place + 1])
         parts.append(words(share(value), end, text, anchor="end", tone=tone, size=SIZE))
     return parts
 
 
-def _words(one: EstimateShown, n: int) -> str:
-    name, shown, estimate, low, high = one.cells[n]
-    figures = {"shown": share(shown), "estimate": share(estimate), "low": share(low), "high": share(high)}
-    told = said("{name} {shown} shown, {estimate} estimated ({low} to {high})", name=label(name), **figures)
-    return told if one.true is None else told + said(", truly {share}", share=share(one.true[n]))
+def _words(question: EstimateShown, n: int) -> str:
+    name, observed_share, estimate, low, high = question.cells[n]
+    figures = {"shown": share(observed_share), "estimate": share(estimate), "low": share(low), "high": share(high)}
+    text = translated("{name} {shown} shown, {estimate} estimated ({low} to {high})", name=label(name), **figures)
+    return text if question.true is None else text + translated(", truly {share}", share=share(question.true[n]))
 
 
 def _told(value: float | None, signed: bool) -> str:
     """A measure between -1 and 1, or between 0 and 1."""
-    told = "" if value is None else f"{value:+.2f}" if signed else f"{value:.2f}"
-    return figured(told).replace("-", "\u2212") or "\u2013"
+    text = "" if value is None else f"{value:+.2f}" if signed else f"{value:.2f}"
+    return figured(text).replace("-", "\u2212") or "\u2013"

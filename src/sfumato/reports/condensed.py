@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sfumato.attacks.finding import Finding
 from sfumato.core.run_context import Work
 from sfumato.reports.bars import Row, bars, heads, top
-from sfumato.reports.language import count, label, number, said, share
+from sfumato.reports.language import count, label, number, share, translated
 from sfumato.reports.pages import audit_shown, page
 from sfumato.reports.svg import Picture
 
@@ -104,7 +104,7 @@ def render(facts: CondensedFacts, work: Work | None = None) -> str:
         "condensed.html.j2",
         facts=facts,
         audit=audit_shown(facts.findings, facts.skipped),
-        treated=[(name, said(_HOW[how])) for name, how in facts.treated],
+        treated=[(name, translated(_HOW[how])) for name, how in facts.treated],
         pictures=_pictures(facts, work or Work()),
         together=_together(facts),
     )
@@ -112,9 +112,9 @@ def render(facts: CondensedFacts, work: Work | None = None) -> str:
 
 def _pictures(facts: CondensedFacts, work: Work) -> list[tuple[str, Picture]]:
     drawn = []
-    for place, one in enumerate(facts.columns):
+    for place, column in enumerate(facts.columns):
         work.advance("report", place, len(facts.columns))
-        parts = top([(words, before or 0, after) for words, before, after in one.parts], most=16)
+        parts = top([(words, before or 0, after) for words, before, after in column.parts], most=16)
         were = max(sum(before for _, before, _ in parts), 1)
         are = max(sum(after for _, _, after in parts), 1)
         most = max([1e-9, *(max(before / were, after / are) for _, before, after in parts)])
@@ -127,11 +127,12 @@ def _pictures(facts: CondensedFacts, work: Work) -> list[tuple[str, Picture]]:
             )
             for words, before, after in parts
         ]
-        told = "; ".join(f"{words} {count(after)}" for words, _, after in parts)
+        summary = "; ".join(f"{words} {count(after)}" for words, _, after in parts)
         picture = Picture(
-            svg=bars(rows, heads=heads(said("share"), inside=facts.inside)), words=f"{label(one.name)}: {told}."
+            svg=bars(rows, heads=heads(translated("share"), inside=facts.inside)),
+            words=f"{label(column.name)}: {summary}.",
         )
-        drawn.append((label(one.name), picture))
+        drawn.append((label(column.name), picture))
     return drawn
 
 
@@ -144,17 +145,18 @@ def _together(facts: CondensedFacts) -> Picture | None:
     if not facts.pairs:
         return None
     rows = []
-    for one in facts.pairs:
-        figures: tuple[str, ...] = (number(one.after, digits=2),)
-        if one.before is not None:
-            figures = (number(one.before, digits=2), *figures)
-        words = f"{label(one.first, most=14)} · {label(one.second, most=14)}"
-        rows.append(Row(label=words, back=abs(one.before or 0.0), front=abs(one.after), figures=figures))
-    told = "; ".join(
-        said("{one} and {other}", one=label(one.first), other=label(one.second)) + f" {number(one.after, digits=2)}"
-        for one in facts.pairs
+    for pair in facts.pairs:
+        figures: tuple[str, ...] = (number(pair.after, digits=2),)
+        if pair.before is not None:
+            figures = (number(pair.before, digits=2), *figures)
+        words = f"{label(pair.first, most=14)} · {label(pair.second, most=14)}"
+        rows.append(Row(label=words, back=abs(pair.before or 0.0), front=abs(pair.after), figures=figures))
+    summary = "; ".join(
+        translated("{one} and {other}", one=label(pair.first), other=label(pair.second))
+        + f" {number(pair.after, digits=2)}"
+        for pair in facts.pairs
     )
     return Picture(
-        svg=bars(rows, heads=heads(said("correlation"), inside=facts.inside)),
-        words=said("Correlations: {told}.", told=told),
+        svg=bars(rows, heads=heads(translated("correlation"), inside=facts.inside)),
+        words=translated("Correlations: {told}.", told=summary),
     )

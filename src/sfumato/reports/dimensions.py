@@ -43,7 +43,7 @@ def pictured(steps: Sequence[Step]) -> Picture:
     parts = [line(_LEFT, at(v), right, at(v)) for v in (0, 0.25, 0.5, 0.75, 1)]
     parts += [words(share(v), _LEFT - 6, at(v) + LETTERS / 3, anchor="end") for v in (0, 0.25, 0.5, 0.75, 1)]
     for field, _, tone, dashes in LINES:
-        values = [getattr(one, field) for one in steps]
+        values = [getattr(step, field) for step in steps]
         if None in values:
             continue
         points = " ".join(f"{plain(x)},{plain(at(v))}" for x, v in zip(xs, values, strict=True))
@@ -53,11 +53,11 @@ def pictured(steps: Sequence[Step]) -> Picture:
             f'<circle cx="{plain(x)}" cy="{plain(at(v))}" r="3.5" fill="var(--{tone})"/>'
             for x, v in zip(xs, values, strict=True)
         ]
-    parts += [_below(f"+ {one.columns[-1]}", x) for one, x in zip(steps, xs, strict=True)]
+    parts += [_below(f"+ {step.columns[-1]}", x) for step, x in zip(steps, xs, strict=True)]
     last = steps[-1]
-    told = f"With {len(last.columns)} columns {share(last.below_k)} of the rows are in groups that are too small"
+    summary = f"With {len(last.columns)} columns {share(last.below_k)} of the rows are in groups that are too small"
     return Picture(
-        svg=drawing(parts, WIDE, _TOP + _HEIGHT + _BELOW), words=f"Risk and loss as columns are added. {told}."
+        svg=drawing(parts, WIDE, _TOP + _HEIGHT + _BELOW), words=f"Risk and loss as columns are added. {summary}."
     )
 
 

@@ -148,7 +148,7 @@ def chart(facts: FrontierFacts, pair: tuple[int, int], size: tuple[int, int]) ->
         *(part for line, _ in named for part in line),
         *_steps(best, plot),
         *(_ring(plot, a, b) for a, b in best),
-        *(_mark(facts, plot, one, (x, y), strong=one[0].number in front) for one in drawn),
+        *(_mark(facts, plot, mark, (x, y), strong=mark[0].number in front) for mark in drawn),
         *_labels(drawn, front, plot, [label for _, label in named]),
     ]
     return Picture(svg=plot.drawn(parts), words=f"{y.name} against {x.name}: {_words(drawn, front, x, y)}")
@@ -204,13 +204,13 @@ def _ring(plot: Plot, a: float, b: float) -> str:
 def _mark(
     facts: FrontierFacts,
     plot: Plot,
-    one: tuple[PointFacts, float, float],
+    mark: tuple[PointFacts, float, float],
     axes: tuple[AxisFacts, AxisFacts],
     *,
     strong: bool,
 ) -> str:
     """A point as a link to its line of the table that says what it is."""
-    point, a, b = one
+    point, a, b = mark
     place = f"translate({plain(plot.x(a) - 6)} {plain(plot.y(b) - 6)})"
     look = f'fill="var(--{_tone(point.series)})" opacity="{1 if strong else 0.62}"'
     title = escape(_title(facts, point, (a, b), axes))
@@ -218,9 +218,9 @@ def _mark(
     return f'{link}<g transform="{place}" {look}>{_shape(point.series)}</g></a>'
 
 
-def _steps(found: Sequence[tuple[float, float]], plot: Plot) -> list[str]:
+def _steps(front: Sequence[tuple[float, float]], plot: Plot) -> list[str]:
     """The edge of what the front beats: from each of its points down, then right to the next."""
-    places = sorted({(plot.across.at(a), plot.along.at(b)): (a, b) for a, b in found}.items())
+    places = sorted({(plot.across.at(a), plot.along.at(b)): (a, b) for a, b in front}.items())
     steps = []
     for (_, (a, b)), (_, (c, d)) in pairwise(places):
         steps += [plot.segment(a, b, a, d, INK, width=1, seen=0.55), plot.segment(a, d, c, d, INK, width=1, seen=0.55)]
@@ -237,18 +237,25 @@ def _labels(drawn: Drawn, front: Sequence[int], plot: Plot, taken: Sequence[Labe
         for (x, y), here in places.items()
     ]
     return [
-        words(one.text, LEFT + one.x, TOP + one.y + 3.6, anchor="middle", tone=INK if one.strong else MUTED, size=10.5)
-        for one in placed(marks, taken=taken, width=plot.wide, height=plot.tall)
+        words(
+            label.text,
+            LEFT + label.x,
+            TOP + label.y + 3.6,
+            anchor="middle",
+            tone=INK if label.strong else MUTED,
+            size=10.5,
+        )
+        for label in placed(marks, taken=taken, width=plot.wide, height=plot.tall)
     ]
 
 
-def _numbers(found: Sequence[int]) -> str:
+def _numbers(numbers: Sequence[int]) -> str:
     """Some numbers in a short label.
 
     >>> _numbers([3]), _numbers([3, 9]), _numbers([3, 9, 12, 15])
     ('3', '3, 9', '3, 9, …')
     """
-    return ", ".join(map(str, found)) if len(found) < 3 else f"{found[0]}, {found[1]}, …"
+    return ", ".join(map(str, numbers)) if len(numbers) < 3 else f"{numbers[0]}, {numbers[1]}, …"
 
 
 def _words(drawn: Drawn, front: Sequence[int], x: AxisFacts, y: AxisFacts) -> str:
@@ -300,30 +307,30 @@ def verdict(facts: FrontierFacts) -> str:
         "failed": "failed",
         "not run": "not run",
     }
-    counts = [(len(facts.ended(status)), told) for status, told in words.items()]
-    said = ", ".join(f"{many} {told}" for many, told in counts if many)
+    counts = [(len(facts.ended(status)), description) for status, description in words.items()]
+    summary = ", ".join(f"{many} {description}" for many, description in counts if many)
     every = f"{len(facts.points)} points" if len(facts.points) != 1 else "1 point"
-    return f"{every}: {said}."
+    return f"{every}: {summary}."
 
 
 def twins(facts: FrontierFacts) -> dict[int, int]:
     """Axes of privacy that are one over an earlier one, as class sizes are of risks: their charts would be the same."""
-    made = [point.privacy for point in facts.ended("verified")]
-    found: dict[int, int] = {}
+    privacy_values = [point.privacy for point in facts.ended("verified")]
+    twin_of: dict[int, int] = {}
     for late in range(len(facts.privacy)):
         for early in range(late):
-            pairs = [(values[early], values[late]) for values in made]
+            pairs = [(values[early], values[late]) for values in privacy_values]
             if pairs and all(a is not None and b is not None and abs(a * b - 1) < 1e-9 for a, b in pairs):
-                found.setdefault(late, early)
-    return found
+                twin_of.setdefault(late, early)
+    return twin_of
 
 
 def _charts(facts: FrontierFacts) -> list[tuple[AxisFacts, AxisFacts, Picture]]:
     """The charts of all pairs that have points and show something new, the first one large."""
-    found = []
+    charts = []
     for j, utility in enumerate(facts.utility):
         for i, privacy in enumerate(facts.privacy):
             picture = None if i in twins(facts) else chart(facts, (i, j), SMALL if i or j else LARGE)
             if picture is not None:
-                found.append((privacy, utility, picture))
-    return found
+                charts.append((privacy, utility, picture))
+    return charts

@@ -12,7 +12,7 @@ from sfumato.core.run_context import Work
 from sfumato.mining.attributes import label_text
 from sfumato.mining.document_json import tree_of
 from sfumato.mining.rule_document import rules_of
-from sfumato.reports.language import count, number, said, share
+from sfumato.reports.language import count, number, share, translated
 from sfumato.reports.pages import page
 from sfumato.reports.rules import rules_picture
 from sfumato.reports.svg import Picture
@@ -96,66 +96,67 @@ def _picture(facts: JointFacts) -> Picture | None:
     if facts.protocol == "tree":
         return tree_picture(tree_of(facts.document))
     if facts.protocol.endswith("rules") and facts.document["rules"]:
-        return rules_picture([(one["support"], one["confidence"], one["lift"]) for one in facts.document["rules"]])
+        return rules_picture([(rule["support"], rule["confidence"], rule["lift"]) for rule in facts.document["rules"]])
     return None
 
 
 def _table(facts: JointFacts) -> ResultTable:
     heads, rows = _rows(facts.protocol, facts.document)
-    shown = tuple(tuple(_said(cell) for cell in row) for row in rows[:MOST_ROWS])
-    return ResultTable(heads=tuple(heads), rows=shown, whole=len(rows))
+    cells = tuple(tuple(_said(cell) for cell in row) for row in rows[:MOST_ROWS])
+    return ResultTable(heads=tuple(heads), rows=cells, whole=len(rows))
 
 
-def _rows(protocol: str, found: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
+def _rows(protocol: str, document: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
     """The rows of a result, by its protocol."""
     if protocol == "counts":
-        return found["columns"], found["rows"]
+        return document["columns"], document["rows"]
     if protocol == "graded":
-        return [said("column"), said("ranges, or values")], [
-            [name, _terms(terms)] for name, terms in found["columns"].items()
+        return [translated("column"), translated("ranges, or values")], [
+            [name, _terms(terms)] for name, terms in document["columns"].items()
         ]
     if protocol == "k-means":
-        return found["columns"], found["clusters"]
+        return document["columns"], document["clusters"]
     if protocol.endswith("naive-bayes"):
-        rows = [[found["target"], said("all"), *found["records"]]]
-        rows += [[name, label, *row] for name, table in found["columns"].items() for label, row in table.items()]
-        return [said("column"), said("value"), *found["classes"]], rows
+        rows = [[document["target"], translated("all"), *document["records"]]]
+        rows += [[name, label, *row] for name, table in document["columns"].items() for label, row in table.items()]
+        return [translated("column"), translated("value"), *document["classes"]], rows
     if protocol.endswith("rules"):
         sides = ("antecedent", "consequent")
         figures = [
-            [*(", ".join(one[side]) for side in sides), one["rows"], share(one["confidence"]), one["lift"]]
-            for one in found["rules"]
+            [*(", ".join(rule[side]) for side in sides), rule["rows"], share(rule["confidence"]), rule["lift"]]
+            for rule in document["rules"]
         ]
-        return [said(head) for head in ("if", "then", "rows", "confidence", "lift")], figures
+        return [translated(head) for head in ("if", "then", "rows", "confidence", "lift")], figures
     if protocol == "tree":
-        tree = tree_of(found)
+        tree = tree_of(document)
         paths = rules_of(tree)
-        told = [
-            ", ".join(label_text(tree.attributes[at], label) for at, label in one.items()) for one in paths.conditions
+        leaf_texts = [
+            ", ".join(label_text(tree.attributes[at], label) for at, label in condition.items())
+            for condition in paths.conditions
         ]
         counts = (paths.counts if paths.counts is not None else np.stack([paths.hit, paths.miss], axis=1)).tolist()
-        return [said("leaf"), *tree.classes], [
-            [path or said("all records"), *row] for path, row in zip(told, counts, strict=True)
+        return [translated("leaf"), *tree.classes], [
+            [path or translated("all records"), *row] for path, row in zip(leaf_texts, counts, strict=True)
         ]
-    return [said("key"), said("value")], [[key, value] for key, value in found.items()]
+    return [translated("key"), translated("value")], [[key, value] for key, value in document.items()]
 
 
 def _terms(terms: Any) -> str:
     """The ranges of a number, or the values of a category."""
     if not isinstance(terms, Mapping):
         return ", ".join(terms)
-    return "; ".join(said("{low} to {high}", low=low, high=high) for low, high in terms["ranges"])
+    return "; ".join(translated("{low} to {high}", low=low, high=high) for low, high in terms["ranges"])
 
 
 def _said(value: Any) -> str:
     if isinstance(value, bool):
-        return said("yes" if value else "no")
+        return translated("yes" if value else "no")
     if isinstance(value, int):
         return count(value)
     if isinstance(value, float):
         return number(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_said(one)}" for key, one in value.items())
+        return ", ".join(f"{key} {_said(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_said, value))
     return str(value)

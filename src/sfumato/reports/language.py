@@ -44,7 +44,7 @@ def speaking(language: str) -> Iterator[None]:
     """While a page is made, whatever is said is said in this language.
 
     >>> with speaking("de"):
-    ...     said("yes")
+    ...     translated("yes")
     'ja'
     """
     if language not in LANGUAGES:
@@ -61,24 +61,24 @@ def spoken() -> str:
     return _SPOKEN.get()
 
 
-def said(text: str, /, **values: Any) -> str:
+def translated(text: str, /, **values: Any) -> str:
     """A text in the language that is spoken now, with its places filled.
 
-    >>> said("{rows} rows", rows=3)
+    >>> translated("{rows} rows", rows=3)
     '3 rows'
     """
     words = texts(_SPOKEN.get()).get(text.replace("\n", " "), text)
     return words.format(**values) if values else words
 
 
-def figured(shown: str) -> str:
+def figured(figure: str) -> str:
     """A figure in English marks, with the marks of the language that is spoken now.
 
     >>> with speaking("de"):
     ...     figured("30,162.5")
     '30.162,5'
     """
-    return shown.translate(_MARKS.get(_SPOKEN.get(), {}))
+    return figure.translate(_MARKS.get(_SPOKEN.get(), {}))
 
 
 def retold(text: str) -> str:
@@ -96,14 +96,14 @@ def _retold(text: str, language: str) -> str:
 
     A sentence of several parts is known if all of them are.
     """
-    for pattern, other in told(language):
-        found = pattern.fullmatch(text)
-        if found is not None:
-            return other.format(**{name: _placed(name, value, language) for name, value in found.groupdict().items()})
+    for pattern, other in finished_texts(language):
+        match = pattern.fullmatch(text)
+        if match is not None:
+            return other.format(**{name: _placed(name, value, language) for name, value in match.groupdict().items()})
     parts = _SENTENCE.split(text)
     if len(parts) > 1:
-        return " ".join(_retold(one, language) or one for one in parts)
-    clauses = [_retold(one, language) for one in text.split("; ")] if "; " in text else []
+        return " ".join(_retold(sentence, language) or sentence for sentence in parts)
+    clauses = [_retold(clause, language) for clause in text.split("; ")] if "; " in text else []
     return "; ".join(clauses) if all(clauses) else ""
 
 
@@ -115,11 +115,11 @@ def _placed(name: str, value: str, language: str) -> str:
 
 
 @cache
-def told(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def finished_texts(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     """The finished texts that a language has, as patterns; those with most words of their own come first."""
-    found = _texts(language, told=True)
-    ordered = sorted(found, key=lambda text: -len(_PLACE.sub("", text)))
-    return tuple((_pattern(text), found[text]) for text in ordered)
+    texts = _texts(language, is_finished=True)
+    ordered = sorted(texts, key=lambda text: -len(_PLACE.sub("", text)))
+    return tuple((_pattern(text), texts[text]) for text in ordered)
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -136,15 +136,15 @@ def _pattern(text: str) -> re.Pattern[str]:
 @cache
 def texts(language: str) -> Mapping[str, str]:
     """English texts with what they are in a language; nothing for English itself."""
-    return _texts(language, told=False)
+    return _texts(language, is_finished=False)
 
 
-def _texts(language: str, *, told: bool) -> dict[str, str]:
+def _texts(language: str, *, is_finished: bool) -> dict[str, str]:
     """The texts of the sections whose names begin with ``told``, or of the others."""
     if language == "en":
         return {}
     parts = read_toml((PLACE / f"{language}.toml").read_text(encoding="utf-8"))
-    return {k: v for name, part in parts.items() if name.startswith("told") == told for k, v in part.items()}
+    return {k: v for name, part in parts.items() if name.startswith("told") == is_finished for k, v in part.items()}
 
 
 # Numbers as people read them: 30,162; 0.4 %; 1 in 5; in German 30.162; 0,4 %; 1 von 5.
@@ -188,14 +188,14 @@ def odds(value: float) -> str:
     ['1 in 5', '1 in 1', '1 in 3.3', 'none']
     """
     if not isfinite(value) or value <= 0:
-        return said("none")
+        return translated("none")
     among = 1 / value
     return one_in(figured(f"{among:,.1f}".removesuffix(".0")) if among < 10 else count(among))
 
 
 def one_in(many: str) -> str:
     """A chance of one in so many, where no line breaks."""
-    return said("1 in {n}", n=many).replace(" ", GAP)
+    return translated("1 in {n}", n=many).replace(" ", GAP)
 
 
 def number(value: float, *, digits: int = 4) -> str:
@@ -211,8 +211,8 @@ def number(value: float, *, digits: int = 4) -> str:
     if abs(value) < 1e15 and value == round(value):
         return figured(f"{value:,.0f}").replace("-", _MINUS)
     places = max(0, digits - 1 - _magnitude(value))
-    shown = _trimmed(f"{value:,.{min(places, 14)}f}") if abs(value) >= 1e-6 else f"{value:.2e}"
-    return figured(shown).replace("-", _MINUS)
+    text = _trimmed(f"{value:,.{min(places, 14)}f}") if abs(value) >= 1e-6 else f"{value:.2e}"
+    return figured(text).replace("-", _MINUS)
 
 
 def apart(value: float, limit: float) -> str:
@@ -222,10 +222,10 @@ def apart(value: float, limit: float) -> str:
     ('0.2000001', '0.15')
     """
     for digits in range(4, 13):
-        shown = number(value, digits=digits)
-        if value == limit or shown != number(limit, digits=digits):
-            return shown
-    return shown
+        text = number(value, digits=digits)
+        if value == limit or text != number(limit, digits=digits):
+            return text
+    return text
 
 
 _UNSEEN = re.compile(
@@ -251,11 +251,13 @@ def label(text: str, *, most: int = 60) -> str:
     """
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())
     ends = list(accumulate(2 if east_asian_width(c) in "WF" else 1 for c in line))
-    return (line if not ends or ends[-1] <= most else line[: bisect_right(ends, most - 1)] + "…") or said("(empty)")
+    return (line if not ends or ends[-1] <= most else line[: bisect_right(ends, most - 1)] + "…") or translated(
+        "(empty)"
+    )
 
 
-def _trimmed(shown: str) -> str:
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+def _trimmed(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _magnitude(value: float) -> int:

@@ -79,7 +79,10 @@ class Outline:
                 sections.append({"title": block.text, "level": block.level, "blocks": []})
             else:
                 sections[-1]["blocks"].append(block.to_json())
-        return {"language": self.language, "sections": [one for one in sections if one["title"] or one["blocks"]]}
+        return {
+            "language": self.language,
+            "sections": [section for section in sections if section["title"] or section["blocks"]],
+        }
 
     def _runs(self) -> Iterable[list[Block]]:
         """Blocks that stand together: the items of a list, terms with their words, or one block alone."""
@@ -101,9 +104,9 @@ def _shown(run: list[Block]) -> str:
         line = "" if first.level > 2 else "\n" + mark * min(len(first.text), WIDTH)
         return first.text + line
     if first.form == "item":
-        return "\n".join(_wrapped(one.text, first="- ") for one in run)
+        return "\n".join(_wrapped(block.text, first="- ") for block in run)
     if first.form == "term":
-        return "\n".join(_wrapped(f"{one.about}: {one.text}", hang=2) for one in run)
+        return "\n".join(_wrapped(f"{block.about}: {block.text}", hang=2) for block in run)
     if first.form == "table":
         return _table(first.rows)
     return _wrapped(f"[{first.text}]" if first.form == "picture" else first.text)

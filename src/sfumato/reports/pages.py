@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.attacks.finding import Finding
 from sfumato.reports import language, sentences
 from sfumato.reports.attacks import Verdict, pictured, skipped_words, verdicts
-from sfumato.reports.language import retold, said, seen, spoken
+from sfumato.reports.language import retold, seen, spoken, translated
 from sfumato.reports.svg import Picture
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def environment() -> Environment:
 
     from sfumato.reports.template_cache import TemplateCache
 
-    made = Environment(
+    jinja_environment = Environment(
         loader=PackageLoader("sfumato.reports", "templates"),
         bytecode_cache=TemplateCache(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -120,9 +120,9 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=lambda value: language.seen(value) if type(value) is str else value,
     )
-    made.filters.update(_filters(), drawn=Markup)
-    made.globals.update(t=_told, about_heads=ABOUT)
-    return made
+    jinja_environment.filters.update(_filters(), drawn=Markup)
+    jinja_environment.globals.update(t=_told, about_heads=ABOUT)
+    return jinja_environment
 
 
 def _told(text: str, /, **values: Any) -> Markup:
@@ -132,8 +132,8 @@ def _told(text: str, /, **values: Any) -> Markup:
     """
     from markupsafe import Markup, escape
 
-    shown = {key: escape(language.seen(value) if type(value) is str else value) for key, value in values.items()}
-    return Markup(said(text).format_map(shown) if values else said(text))
+    placeholders = {key: escape(language.seen(value) if type(value) is str else value) for key, value in values.items()}
+    return Markup(translated(text).format_map(placeholders) if values else translated(text))
 
 
 def page(template: str, **given: Any) -> str:
@@ -146,10 +146,10 @@ def _filters() -> dict[str, Callable[..., Any]]:
     words = (sentences.promised, sentences.reached, sentences.verdict, sentences.suppressed, sentences.searched)
     return {each.__name__: each for each in (*formats, *words)} | {
         "label": lambda text: language.label(text, most=80),
-        "role": lambda role: said(sentences.ROLES.get(role, role)),
-        "reading": lambda name: said(sentences.READINGS.get(name, name)),
+        "role": lambda role: translated(sentences.ROLES.get(role, role)),
+        "reading": lambda name: translated(sentences.READINGS.get(name, name)),
         "retold": retold,
-        "said": said,
+        "said": translated,
         "shown": lambda value, how: language.odds(value) if how == "odds" else language.share(value),
         "maybe": lambda value: language.NONE if value is None else language.count(value),
         "plain": lambda value: language.number(value) if isinstance(value, int | float) else retold(value),
@@ -157,11 +157,13 @@ def _filters() -> dict[str, Callable[..., Any]]:
     }
 
 
-def _on_scale(one: UtilityFacts) -> float | None:
+def _on_scale(utility: UtilityFacts) -> float | None:
     """Where a value lies between the ends of its scale; nowhere if an end is missing."""
-    if not (isfinite(one.value) and isfinite(one.low) and isfinite(one.high) and one.high > one.low):
+    if not (
+        isfinite(utility.value) and isfinite(utility.low) and isfinite(utility.high) and utility.high > utility.low
+    ):
         return None
-    return min(max((one.value - one.low) / (one.high - one.low), 0.0), 1.0)
+    return min(max((utility.value - utility.low) / (utility.high - utility.low), 0.0), 1.0)
 
 
 # Who made a release together, as the pages of all kinds show it.
@@ -171,7 +173,7 @@ def session_shown(stated: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """What a manifest states of a session, with the fingerprint of every party; None where one party made it."""
     if stated is None:
         return None
-    return {**stated, "parties": {name: one["fingerprint"] for name, one in stated["parties"].items()}}
+    return {**stated, "parties": {name: party["fingerprint"] for name, party in stated["parties"].items()}}
 
 
 # A release in a notebook: its claims, and a small before and after; no value of the original.

@@ -84,5 +84,5 @@ class PaperFacts:
 
 def render(facts: PaperFacts) -> str:
     """One self-contained HTML page."""
-    drawn = {one.name: [line_chart(panel) for panel in one.panels] for one in facts.shown}
+    drawn = {exhibit.name: [line_chart(panel) for panel in exhibit.panels] for exhibit in facts.shown}
     return page("papers.html.j2", facts=facts, drawn=drawn)

@@ -64,11 +64,11 @@ class Scale:
             return _even(self.low, self.high, most)
         decades = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
         for steps in ((1, 2, 5), (1, 3), (1,)):
-            found = [step * 10.0**decade for decade in decades for step in steps]
-            found = [value for value in found if self.low <= value <= self.high]
-            if len(found) <= most:
-                return found
-        return found[:: ceil(len(found) / most)]
+            ticks = [step * 10.0**decade for decade in decades for step in steps]
+            ticks = [value for value in ticks if self.low <= value <= self.high]
+            if len(ticks) <= most:
+                return ticks
+        return ticks[:: ceil(len(ticks) / most)]
 
 
 def _even(low: float, high: float, most: int) -> list[float]:
@@ -114,18 +114,24 @@ def placed(
     reach: float = 13.0,
 ) -> list[Label]:
     """A label beside each mark (text, place, strong) where there is room; strong ones come first and always get one."""
-    found = list(taken)
+    labels = list(taken)
     for text, x, y, strong in sorted(marks, key=lambda mark: not mark[3]):
         choices = [_beside(text, x, y, strong, way, reach) for way in _WAYS]
-        inside = [one for one in choices if one.half <= one.x <= width - one.half and 5 <= one.y <= height - 4]
-        free = [one for one in inside if not any(map(one.meets, found)) and not any(_hits(one, mark) for mark in marks)]
+        inside = [
+            label for label in choices if label.half <= label.x <= width - label.half and 5 <= label.y <= height - 4
+        ]
+        free = [
+            label
+            for label in inside
+            if not any(map(label.meets, labels)) and not any(_hits(label, mark) for mark in marks)
+        ]
         if free:
-            found.append(free[0])
+            labels.append(free[0])
         elif strong and inside:
-            found.append(
-                min(inside, key=lambda one: sum(map(one.meets, found)) * 9 + sum(_hits(one, m) for m in marks))
+            labels.append(
+                min(inside, key=lambda label: sum(map(label.meets, labels)) * 9 + sum(_hits(label, m) for m in marks))
             )
-    return found[len(taken) :]
+    return labels[len(taken) :]
 
 
 _WAYS = ((0.75, -0.75), (0, -1.05), (1, 0), (-0.75, -0.75), (0.75, 0.75), (0, 1.05), (-1, 0), (-0.75, 0.75))
@@ -268,27 +274,29 @@ class Panel:
     """The same for the other axis."""
 
 
-def line_chart(one: Panel, *, width: float = 396, height: float = 230) -> Picture:
+def line_chart(panel: Panel, *, width: float = 396, height: float = 230) -> Picture:
     """A panel as a picture; its words tell every line's first and last value."""
     wide, tall = width - _LEFT - _NAMES, height - _TOP - _BOTTOM
-    across, along = _scale(one.ticks, one.log_x), _scale(one.y, one.log_y)
+    across, along = _scale(panel.ticks, panel.log_x), _scale(panel.y, panel.log_y)
 
     def at(x: float, y: float) -> tuple[float, float]:
         return _LEFT + wide * across(x), _TOP + tall * (1 - along(y))
 
     parts = []
-    for value in one.y:
-        level = at(one.ticks[0], value)[1]
+    for value in panel.y:
+        level = at(panel.ticks[0], value)[1]
         parts += [line(_LEFT, level, _LEFT + wide, level)]
-        parts += [words(f"{short(value)}{one.unit}", _LEFT - 7, level + 4, anchor="end")]
-    for value in one.ticks:
-        parts.append(words(short(value), at(value, one.y[0])[0], _TOP + tall + 17, anchor="middle"))
-    parts.append(words(one.x, _LEFT + wide / 2, _TOP + tall + 33, anchor="middle"))
-    drawn = [replaced for each in one.lines if (replaced := _within(each)) is not None]
+        parts += [words(f"{short(value)}{panel.unit}", _LEFT - 7, level + 4, anchor="end")]
+    for value in panel.ticks:
+        parts.append(words(short(value), at(value, panel.y[0])[0], _TOP + tall + 17, anchor="middle"))
+    parts.append(words(panel.x, _LEFT + wide / 2, _TOP + tall + 33, anchor="middle"))
+    drawn = [replaced for each in panel.lines if (replaced := _within(each)) is not None]
     parts += [part for each in drawn for part in _drawn(each, at)]
     parts += _named(drawn, at, _LEFT + wide + 8, (_TOP, _TOP + tall))
-    told = "; ".join(f"{each.name} from {_said(each, 0, one)} to {_said(each, -1, one)}" for each in drawn)
-    return Picture(svg=drawing(parts, width, height), words=f"{one.title} by {one.x}: {told}.", caption=one.title)
+    summary = "; ".join(f"{each.name} from {_said(each, 0, panel)} to {_said(each, -1, panel)}" for each in drawn)
+    return Picture(
+        svg=drawing(parts, width, height), words=f"{panel.title} by {panel.x}: {summary}.", caption=panel.title
+    )
 
 
 def ticks_over(values: Sequence[float], most: int = 6) -> tuple[float, ...]:
@@ -325,19 +333,19 @@ def _scale(ticks: Sequence[float], log: bool) -> Callable[[float], float]:
     return lambda value: (min(max(value, low), high) - low) / (high - low)
 
 
-def _within(one: Line) -> Line | None:
+def _within(curve: Line) -> Line | None:
     """The line with the points that there are; None without any."""
-    known = [(x, y) for x, y in one.points if isfinite(y)]
-    return Line(name=one.name, points=known, tone=one.tone, dashed=one.dashed) if known else None
+    known = [(x, y) for x, y in curve.points if isfinite(y)]
+    return Line(name=curve.name, points=known, tone=curve.tone, dashed=curve.dashed) if known else None
 
 
-def _drawn(one: Line, at: Callable[[float, float], tuple[float, float]]) -> list[str]:
-    tone = _tone(one)
-    places = [at(x, y) for x, y in one.points]
+def _drawn(curve: Line, at: Callable[[float, float], tuple[float, float]]) -> list[str]:
+    tone = _tone(curve)
+    places = [at(x, y) for x, y in curve.points]
     path = "M" + "L".join(f"{plain(x)} {plain(y)}" for x, y in places)
-    dash = ' stroke-dasharray="4 3"' if one.dashed else ""
+    dash = ' stroke-dasharray="4 3"' if curve.dashed else ""
     parts = [f'<path d="{path}" fill="none" stroke="var(--{tone})" stroke-width="1.8"{dash}/>']
-    if not one.dashed:
+    if not curve.dashed:
         parts += [f'<circle cx="{plain(x)}" cy="{plain(y)}" r="2.6" fill="var(--{tone})"/>' for x, y in places]
     return parts
 
@@ -377,9 +385,9 @@ def _first(block: Sequence[float]) -> float:
     return sum(place - _APART * i for i, place in enumerate(block)) / len(block)
 
 
-def _tone(one: Line) -> str:
-    return "muted" if one.tone < 0 else f"series{one.tone % SERIES + 1}"
+def _tone(curve: Line) -> str:
+    return "muted" if curve.tone < 0 else f"series{curve.tone % SERIES + 1}"
 
 
-def _said(one: Line, place: int, panel: Panel) -> str:
-    return f"{one.points[place][1]:.4g}{panel.unit}"
+def _said(curve: Line, place: int, panel: Panel) -> str:
+    return f"{curve.points[place][1]:.4g}{panel.unit}"

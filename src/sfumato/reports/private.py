@@ -12,7 +12,7 @@ from sfumato.core.run_context import Work
 from sfumato.dp.accounting import Promise, epsilon_at
 from sfumato.dp.events import Approximate, Concentrated, Event, Grouped, Parallel, Pure, readable, written
 from sfumato.reports.bars import Row, bars, top
-from sfumato.reports.language import count, figured, label, number, retold, said, share
+from sfumato.reports.language import count, figured, label, number, retold, share, translated
 from sfumato.reports.pages import page
 from sfumato.reports.svg import Picture
 
@@ -90,14 +90,14 @@ def render(facts: PrivateFacts, work: Work | None = None) -> str:
         lines=ledger_lines(facts.event, facts.promise),
         ratio=number(exp(min(_epsilon(facts.promise), 50.0)), digits=3),
         amounts=[(name, written(Fraction(amount))) for name, amount in facts.promise.to_json().items()],
-        one=said("any one record" if facts.unit is None else "any one person with all their records"),
+        one=translated("any one record" if facts.unit is None else "any one person with all their records"),
         pictures=column_pictures(facts, work or Work()),
         domains=[
             (name, domain_words(domain), _known_by(facts, name)) for name, domain in facts.domains["columns"].items()
         ],
         target_by=_known_by(facts, str((facts.domains.get("target") or {}).get("name"))),
         target=facts.domains.get("target"),
-        unpaid=None if facts.paid else said(UNPAID),
+        unpaid=None if facts.paid else translated(UNPAID),
     )
 
 
@@ -109,9 +109,9 @@ def _epsilon(promise: Promise) -> float:
 def column_pictures(facts: PrivateFacts, work: Work) -> list[tuple[str, Picture]]:
     """A picture of every column, with its name."""
     drawn = []
-    for place, (name, found) in enumerate(facts.columns):
+    for place, (name, counts) in enumerate(facts.columns):
         work.advance("report", place, len(facts.columns))
-        drawn.append((label(name), _picture(name, found, facts.deviations.get(name))))
+        drawn.append((label(name), _picture(name, counts, facts.deviations.get(name))))
     return drawn
 
 
@@ -119,28 +119,28 @@ def ledger_lines(event: Event, promise: Promise, depth: int = 0) -> list[Line]:
     """The parts of an event, in order, each with what it costs in the promise's unit."""
     cost = promise.spent_by(event)
     if isinstance(event, Pure | Concentrated | Approximate):
-        how = said("spent")
+        how = translated("spent")
         if isinstance(event, Approximate):
-            how = said("spent, with delta = {delta}", delta=written(event.delta))
-        return [Line(depth=depth, what=retold(event.what) or said("a release"), how=how, cost=cost)]
+            how = translated("spent, with delta = {delta}", delta=written(event.delta))
+        return [Line(depth=depth, what=retold(event.what) or translated("a release"), how=how, cost=cost)]
     parts: tuple[Event, ...]
     if isinstance(event, Grouped):
         times = event.rows if promise.unit == "epsilon" else event.rows**2
-        how, parts = said("{times} times what it costs for one row", times=times), (event.part,)
+        how, parts = translated("{times} times what it costs for one row", times=times), (event.part,)
     else:
-        how = said("disjoint records: the dearest counts" if isinstance(event, Parallel) else "adds up")
+        how = translated("disjoint records: the dearest counts" if isinstance(event, Parallel) else "adds up")
         parts = event.parts
-    lines = [Line(depth=depth, what=retold(event.what) or said("in all"), how=how, cost=cost)]
+    lines = [Line(depth=depth, what=retold(event.what) or translated("in all"), how=how, cost=cost)]
     for part in parts:
         lines += ledger_lines(part, promise, depth + 1)
     return lines
 
 
-def _picture(name: str, found: tuple[tuple[str, int], ...], deviations: Mapping[str, float] | None) -> Picture:
+def _picture(name: str, counts: tuple[tuple[str, int], ...], deviations: Mapping[str, float] | None) -> Picture:
     """A bar for each label; where the law of the noise is known, a pale one as far as the true count may well go."""
-    parts = top([(words, rows, 0) for words, rows in found])
-    whole = max(1, sum(rows for _, rows in found))
-    margins = [None] * len(parts) if deviations is None else _margins(found, parts, deviations)
+    parts = top([(words, rows, 0) for words, rows in counts])
+    whole = max(1, sum(rows for _, rows in counts))
+    margins = [None] * len(parts) if deviations is None else _margins(counts, parts, deviations)
     most = max([1.0, *(each + (margin or 0.0) for (_, each, _), margin in zip(parts, margins, strict=True))])
     rows = [
         Row(
@@ -151,21 +151,23 @@ def _picture(name: str, found: tuple[tuple[str, int], ...], deviations: Mapping[
         )
         for (words, each, _), margin in zip(parts, margins, strict=True)
     ]
-    told = "; ".join(
+    summary = "; ".join(
         f"{words} {count(each)}" + ("" if margin is None else f" ± {number(margin, digits=2)}")
         for (words, each, _), margin in zip(parts, margins, strict=True)
     )
-    heads = (said("rows"), said("share" if deviations is None else "noise"))
-    return Picture(svg=bars(rows, heads=heads), words=said("{column}, noisy: {told}.", column=label(name), told=told))
+    heads = (translated("rows"), translated("share" if deviations is None else "noise"))
+    return Picture(
+        svg=bars(rows, heads=heads), words=translated("{column}, noisy: {told}.", column=label(name), told=summary)
+    )
 
 
 def _margins(
-    found: Sequence[tuple[str, int]], parts: Sequence[tuple[str, int, int]], deviations: Mapping[str, float]
+    counts: Sequence[tuple[str, int]], parts: Sequence[tuple[str, int, int]], deviations: Mapping[str, float]
 ) -> list[float | None]:
     """Twice the deviation of each shown label; of all others together, twice that of their sum."""
-    square = {label(words): deviations.get(words, 0.0) ** 2 for words, _ in found}
-    shown = {words for words, _, _ in parts}
-    rest = sum(each for words, each in square.items() if words not in shown)
+    square = {label(words): deviations.get(words, 0.0) ** 2 for words, _ in counts}
+    visible_labels = {words for words, _, _ in parts}
+    rest = sum(each for words, each in square.items() if words not in visible_labels)
     return [2 * sqrt(square.get(words, rest)) for words, _, _ in parts]
 
 
@@ -180,17 +182,17 @@ _KNOWN = {
 def _known_by(facts: PrivateFacts, name: str) -> str:
     """Who says what a column can hold."""
     if not facts.claimed:
-        return said("declared, or read off the rows")
+        return translated("declared, or read off the rows")
     words = _KNOWN.get(facts.known_by.get(name, "declared"))
-    return said(words) if words else ""
+    return translated(words) if words else ""
 
 
 def domain_words(domain: Mapping[str, Any]) -> str:
     """A declared domain in words."""
     if domain["kind"] == "number":
         ends = {key: figured(f"{domain[key]:g}") for key in ("low", "high", "grid")}
-        return said("numbers from {low} to {high}, on a grid of {grid}", **ends)
+        return translated("numbers from {low} to {high}, on a grid of {grid}", **ends)
     leaves = set(range(len(domain["nodes"]))) - {above for _, above in domain["nodes"]}
     if domain["kind"] == "set":
-        return said("a tree with {n} items, sets of them", n=len(leaves))
-    return said("a tree with {n} values", n=len(leaves))
+        return translated("a tree with {n} items, sets of them", n=len(leaves))
+    return translated("a tree with {n} values", n=len(leaves))

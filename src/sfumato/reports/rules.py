@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sfumato.attacks.finding import Finding
 from sfumato.core.run_context import Work
 from sfumato.reports.bars import value_bars
-from sfumato.reports.language import count, figured, said, share
+from sfumato.reports.language import count, figured, share, translated
 from sfumato.reports.pages import audit_shown, page
 from sfumato.reports.plots import Plot, Scale
 from sfumato.reports.svg import AFTER, BEFORE, MUTED, WIDE, Picture, plain, words
@@ -28,10 +28,12 @@ _COLOURS = "--ink: #2a2622; --muted: #665e56; --track: #ece6dc; --before: #b9aa9
 def rules_picture(points: Sequence[Point]) -> Picture:
     """Support across, confidence along; strong points are above chance (lift over 1), pale ones are not."""
     if not points:
-        return Picture(svg="", words=said("No rule was found."))
-    drawn = sorted(points, key=lambda one: -one[2])[:_MOST]
+        return Picture(svg="", words=translated("No rule was found."))
+    drawn = sorted(points, key=lambda point: -point[2])[:_MOST]
     plot = Plot(
-        across=Scale.of([one[0] for one in drawn]), along=Scale.of([one[1] for one in drawn]), size=(WIDE, _TALL)
+        across=Scale.of([point[0] for point in drawn]),
+        along=Scale.of([point[1] for point in drawn]),
+        size=(WIDE, _TALL),
     )
     dots = [
         f'<circle cx="{plain(plot.x(x))}" cy="{plain(plot.y(y))}" r="{plain(_size(lift))}" '
@@ -39,14 +41,19 @@ def rules_picture(points: Sequence[Point]) -> Picture:
         for x, y, lift in drawn
     ]
     heads = [
-        words(said("confidence"), 4, 10, tone=MUTED),
-        words(said("support"), WIDE - 8, _TALL - 2, anchor="end", tone=MUTED),
+        words(translated("confidence"), 4, 10, tone=MUTED),
+        words(translated("support"), WIDE - 8, _TALL - 2, anchor="end", tone=MUTED),
     ]
     sides = list(zip(*points, strict=True))[:2]
-    support, confidence = (said("{low} to {high}", low=share(min(side)), high=share(max(side))) for side in sides)
-    told = said("{n} rules: support {support}, confidence {confidence}, lift up to {lift}.", n=count(len(points)),
-                support=support, confidence=confidence, lift=figured(f"{drawn[0][2]:.3g}"))  # fmt: skip
-    return Picture(svg=plot.drawn([*plot.axes(("share", "share")), *heads, *dots]), words=told)
+    support, confidence = (translated("{low} to {high}", low=share(min(side)), high=share(max(side))) for side in sides)
+    summary = translated(
+        "{n} rules: support {support}, confidence {confidence}, lift up to {lift}.",
+        n=count(len(points)),
+        support=support,
+        confidence=confidence,
+        lift=figured(f"{drawn[0][2]:.3g}"),
+    )
+    return Picture(svg=plot.drawn([*plot.axes(("share", "share")), *heads, *dots]), words=summary)
 
 
 def standing_alone(picture: Picture) -> str:
@@ -127,5 +134,5 @@ def render(facts: SanitizedFacts, work: Work | None = None) -> str:
 
 
 def _items(facts: SanitizedFacts) -> Picture:
-    svg, told = value_bars(facts.items, facts.rows, said("records"))
-    return Picture(svg=svg, words=said("Records by item: {told}.", told=told))
+    svg, summary = value_bars(facts.items, facts.rows, translated("records"))
+    return Picture(svg=svg, words=translated("Records by item: {told}.", told=summary))

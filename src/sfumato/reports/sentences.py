@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sfumato.core.claims import Claim
-from sfumato.reports.language import apart, count, number, said, share
+from sfumato.reports.language import apart, count, number, share, translated
 from sfumato.reports.table_facts import ClaimFacts
 
 if TYPE_CHECKING:
@@ -76,25 +76,27 @@ def promised(facts: ClaimFacts) -> str:
     claim, limit = facts.claim, number(facts.claim.limit)
     words = PROMISES.get((claim.model, claim.sense))
     if words is None:
-        return said("{title}, which asks for {sense} {limit}", title=facts.title, sense=said(claim.sense), limit=limit)
+        return translated(
+            "{title}, which asks for {sense} {limit}", title=facts.title, sense=translated(claim.sense), limit=limit
+        )
     column = claim.parameters.get("column")
-    of = said(" of {column}", column=column) if column else ""
-    return said(words, limit=limit, of=of, rows=noun(claim.limit, people=facts.people))
+    of = translated(" of {column}", column=column) if column else ""
+    return translated(words, limit=limit, of=of, rows=noun(claim.limit, people=facts.people))
 
 
 def noun(count: float, *, people: bool) -> str:
     """What is counted."""
     if people:
-        return said("person" if count == 1 else "people")
-    return said("row" if count == 1 else "rows")
+        return translated("person" if count == 1 else "people")
+    return translated("row" if count == 1 else "rows")
 
 
 def reached(claim: Claim) -> str:
     """How far a claim is met, as the rest of a sentence."""
-    shown = apart(claim.reached, claim.limit)
+    text = apart(claim.reached, claim.limit)
     if claim.holds or not claim.classes_failing:
-        return shown
-    return f"{shown}; {counted(claim.classes_failing, said('group fails'), said('groups fail'))}"
+        return text
+    return f"{text}; {counted(claim.classes_failing, translated('group fails'), translated('groups fail'))}"
 
 
 def verdict(facts: ReportFacts) -> str:
@@ -111,33 +113,33 @@ _KEPT = {
 """That all promises hold: on what, and whether it is one promise."""
 
 
-def kept(claims: Sequence[ClaimFacts], found: Sequence[NearUnique], what: str) -> str:
+def kept(claims: Sequence[ClaimFacts], near_unique: Sequence[NearUnique], what: str) -> str:
     """Whether all promises hold on the released rows or records, in one sentence."""
-    total, broken = len(claims), sum(not one.claim.holds for one in claims)
+    total, broken = len(claims), sum(not claim.claim.holds for claim in claims)
     if not total:
-        return said("This release makes no promise.")
+        return translated("This release makes no promise.")
     if broken:
         return _unkept(broken, total)
-    return said(_KEPT[what, total == 1], total=total, still=still(found))
+    return translated(_KEPT[what, total == 1], total=total, still=still(near_unique))
 
 
 def _unkept(broken: int, total: int) -> str:
     """How many promises do not hold."""
     if total == 1:
-        return said("The promise does not hold.")
+        return translated("The promise does not hold.")
     if broken == 1:
-        return said("{broken} of {total} promises does not hold.", broken=broken, total=count(total))
-    return said("{broken} of {total} promises do not hold.", broken=count(broken), total=count(total))
+        return translated("{broken} of {total} promises does not hold.", broken=broken, total=count(total))
+    return translated("{broken} of {total} promises do not hold.", broken=count(broken), total=count(total))
 
 
-def still(found: Sequence[NearUnique]) -> str:
+def still(near_unique: Sequence[NearUnique]) -> str:
     """What must follow wherever promises are said to hold; nothing where no column is near-unique."""
-    names = [one.column for one in found]
+    names = [finding.column for finding in near_unique]
     if not names:
         return ""
     if len(names) == 1:
-        return said(", and still {column} nearly singles people out", column=names[0])
-    return said(
+        return translated(", and still {column} nearly singles people out", column=names[0])
+    return translated(
         ", and still {columns} and {last} nearly single people out", columns=", ".join(names[:-1]), last=names[-1]
     )
 
@@ -146,12 +148,12 @@ def suppressed(facts: ReportFacts) -> str:
     """How many rows were suppressed, how, and whether that was allowed."""
     part, limit = suppressed_share(facts), share(facts.suppressed_limit)
     if not facts.rows_suppressed:
-        return said("No row was suppressed; up to {limit} of the rows might have been.", limit=limit)
+        return translated("No row was suppressed; up to {limit} of the rows might have been.", limit=limit)
     words = _SUPPRESSED[facts.suppressed_how == "remove", facts.rows_suppressed == 1]
     many, before = count(facts.rows_suppressed), count(facts.rows_before)
-    told = said(words, many=many, before=before, part=share(part), limit=limit)
+    text = translated(words, many=many, before=before, part=share(part), limit=limit)
     over = part > facts.suppressed_limit + 1e-12
-    return f"{told} {said('That is more than the plan allows.')}" if over else told
+    return f"{text} {translated('That is more than the plan allows.')}" if over else text
 
 
 _SUPPRESSED = {
@@ -176,16 +178,18 @@ def suppressed_share(facts: ReportFacts) -> float:
 
 def searched(facts: ReportFacts) -> str:
     """Whether the release is proven to lose least, in one sentence."""
-    by = said(" (measured by {metric})", metric=facts.metric) if facts.metric else ""
+    by = translated(" (measured by {metric})", metric=facts.metric) if facts.metric else ""
     if facts.proven:
-        return said("Proven: no other choice of levels within the plan loses less{by}.", by=by)
-    return said("Best so far: a choice of levels that loses less{by} may exist; the search did not rule it out.", by=by)
+        return translated("Proven: no other choice of levels within the plan loses less{by}.", by=by)
+    return translated(
+        "Best so far: a choice of levels that loses less{by} may exist; the search did not rule it out.", by=by
+    )
 
 
-def counted(value: int, one: str, many: str) -> str:
+def counted(value: int, singular: str, many: str) -> str:
     """A number with its noun.
 
     >>> counted(1, "row", "rows"), counted(2000, "row", "rows")
     ('1 row', '2,000 rows')
     """
-    return f"{count(value)} {one if value == 1 else many}"
+    return f"{count(value)} {singular if value == 1 else many}"

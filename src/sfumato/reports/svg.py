@@ -92,8 +92,11 @@ def drawn_parts(**pictures: Iterable[Picture | None]) -> tuple[DrawnPart, ...]:
     >>> [one.title for one in drawn_parts(Risk=[None], Loss_per_column=[Picture(svg="<svg/>", words="a bar")])]
     ['Loss per column']
     """
-    found = {title.replace("_", " "): tuple(one for one in some if one is not None) for title, some in pictures.items()}
-    return tuple(DrawnPart(title=title, pictures=some) for title, some in found.items() if some)
+    pictures_by_title = {
+        title.replace("_", " "): tuple(picture for picture in some if picture is not None)
+        for title, some in pictures.items()
+    }
+    return tuple(DrawnPart(title=title, pictures=some) for title, some in pictures_by_title.items() if some)
 
 
 # Pieces of static SVG in the page's colours and fonts, for pictures that no chart grammar draws well.
@@ -167,7 +170,7 @@ def stacked(lines: Sequence[str], x: float, y: float, *, anchor: str = "start", 
     """Lines of text under each other, their middle on y."""
     first = y - (len(lines) - 1) * leading(size) / 2 + 0.34 * size
     return [
-        words(one, x, first + n * leading(size), anchor=anchor, tone=tone, size=size) for n, one in enumerate(lines)
+        words(text, x, first + n * leading(size), anchor=anchor, tone=tone, size=size) for n, text in enumerate(lines)
     ]
 
 
@@ -183,13 +186,13 @@ def named(spots: Sequence[tuple[str, float]], y: float, *, width: float) -> list
         name = fitted(text, 96)
         half = room(name) / 2
         names.append(_Name(text=name, middle=max(min(x, width - half), half), half=half))
-    usual = 1.5 * median([one.half for one in names]) + 0.1 if names else 0.0
-    short = [one for one in names if one.half <= usual]
-    long = [one for one in names if one.half > usual]
+    usual = 1.5 * median([name.half for name in names]) + 0.1 if names else 0.0
+    short = [name for name in names if name.half <= usual]
+    long = [name for name in names if name.half > usual]
     return [
-        words(one.text, one.middle, below, anchor="middle", tone="ink")
-        for below, found in ((y, _even(short)), (y + 13, _fitting(long)))
-        for one in found
+        words(name.text, name.middle, below, anchor="middle", tone="ink")
+        for below, visible_names in ((y, _even(short)), (y + 13, _fitting(long)))
+        for name in visible_names
     ]
 
 
@@ -207,17 +210,17 @@ def _even(names: Sequence[_Name]) -> Sequence[_Name]:
     """One of every two, three, ... names if none of them overlap, unless far more fit."""
     every = (names[::n] for n in range(1, len(names) + 1))
     even = next((some for some in every if len(_fitting(some)) == len(some)), names)
-    found = _fitting(names)
-    return even if 2 * len(even) > len(found) else found
+    fitting_names = _fitting(names)
+    return even if 2 * len(even) > len(fitting_names) else fitting_names
 
 
 def _fitting(names: Iterable[_Name]) -> list[_Name]:
     """The names that do not run into those before them."""
-    found: list[_Name] = []
-    for one in names:
-        if not found or one.middle - one.half >= found[-1].middle + found[-1].half + 7:
-            found.append(one)
-    return found
+    fitting_names: list[_Name] = []
+    for name in names:
+        if not fitting_names or name.middle - name.half >= fitting_names[-1].middle + fitting_names[-1].half + 7:
+            fitting_names.append(name)
+    return fitting_names
 
 
 def plain(value: float) -> str:
@@ -226,5 +229,5 @@ def plain(value: float) -> str:
     >>> plain(12.0), plain(0.126), plain(-0.001)
     ('12', '0.13', '0')
     """
-    shown = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if shown == "-0" else shown
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

@@ -23,7 +23,7 @@ from sfumato.reports.bars import (
     size_bins,
     top,
 )
-from sfumato.reports.language import count, label, number, odds, said, share
+from sfumato.reports.language import count, label, number, odds, share, translated
 from sfumato.reports.pages import audit_shown, page
 from sfumato.reports.plots import LEFT, TOP, How, Plot, Scale
 from sfumato.reports.sentences import ROLES, counted, promised, reached, searched, suppressed, verdict
@@ -36,50 +36,56 @@ from sfumato.reports.table_facts import ClaimFacts, ColumnFacts, ReportFacts, Ut
 def summary(facts: ReportFacts) -> str:
     """The report's first screen in about fifteen lines, without a trailing line break."""
     lines = [
-        said(facts.title),
-        *([said("INSIDE REPORT: contains figures of the original table. Do not publish.")] if facts.inside else []),
+        translated(facts.title),
+        *(
+            [translated("INSIDE REPORT: contains figures of the original table. Do not publish.")]
+            if facts.inside
+            else []
+        ),
         *(f"! {_flat(mark)}" for mark in facts.marks),
         verdict(facts),
         *(line for claim in facts.claims for line in _claim(claim)),
-        said("Rows: {old} before, {new} released.", old=count(facts.rows_before), new=count(facts.rows_after)),
+        translated("Rows: {old} before, {new} released.", old=count(facts.rows_before), new=count(facts.rows_after)),
         suppressed(facts),
         _people(facts),
         _smallest(facts),
         *_risks(facts.risk_before, facts.risk_after, facts.noun),
         *_sample(facts),
-        *(_loss(one) for one in facts.utility if one.chosen),
+        *(_loss(utility) for utility in facts.utility if utility.chosen),
         _columns_text(facts),
-        said("Found by {algorithm}. {searched}", algorithm=facts.algorithm, searched=searched(facts)),
+        translated("Found by {algorithm}. {searched}", algorithm=facts.algorithm, searched=searched(facts)),
         *others(facts),
     ]
     return "\n".join(_flat(line) for line in lines if line)
 
 
 def _claim(facts: ClaimFacts) -> list[str]:
-    word = said("holds" if facts.claim.holds else "FAILS")
-    told = said("Promised: {promised}. Reached: {reached}.", promised=promised(facts), reached=reached(facts.claim))
-    return [f"  [{word}] {facts.title}", f"    {told}"]
+    word = translated("holds" if facts.claim.holds else "FAILS")
+    summary = translated(
+        "Promised: {promised}. Reached: {reached}.", promised=promised(facts), reached=reached(facts.claim)
+    )
+    return [f"  [{word}] {facts.title}", f"    {summary}"]
 
 
 def _smallest(facts: ReportFacts) -> str:
     if not facts.smallest_class:
         return ""
     parts = ", ".join(f"{count(rows)} ({reading})" for reading, rows in facts.smallest_class.items())
-    return said("Smallest group, by reading of unknown cells: {parts}.", parts=parts)
+    return translated("Smallest group, by reading of unknown cells: {parts}.", parts=parts)
 
 
 def others(facts: ReportFacts) -> list[str]:
     """What other searches on the same table would lose, and how the plan takes one."""
-    found = [one for one in facts.searches if not one.taken and one.value is not None]
-    if not found:
+    searches = [search for search in facts.searches if not search.taken and search.value is not None]
+    if not searches:
         return []
-    values = ", ".join(f"{one.algorithm} {number(one.value or 0.0)}" for one in found)
-    own = next(number(one.value) for one in facts.searches if one.taken and one.value is not None)
+    values = ", ".join(f"{search.algorithm} {number(search.value or 0.0)}" for search in searches)
+    own = next(number(search.value) for search in facts.searches if search.taken and search.value is not None)
     words = "By {metric}, this release has {own}; on the same table: {values}."
-    lines = [said(words, metric=facts.metric, own=own, values=values)]
-    if any(not one.alike for one in found):
+    lines = [translated(words, metric=facts.metric, own=own, values=values)]
+    if any(not search.alike for search in searches):
         lines.append(
-            said(
+            translated(
                 "There a value may read differently in different rows; "
                 '[utility] purpose = "least-loss" takes the search that loses least.'
             )
@@ -89,8 +95,10 @@ def others(facts: ReportFacts) -> list[str]:
 
 def _people(facts: ReportFacts) -> str:
     if facts.unit is None:
-        return said("Groups are counted in rows; if one person can have several, name the column as [input] unit.")
-    return said(
+        return translated(
+            "Groups are counted in rows; if one person can have several, name the column as [input] unit."
+        )
+    return translated(
         "Groups are counted in people, told apart by {unit}: {people} of them, {lost} of whom lost a row.",
         unit=facts.unit,
         people=count(facts.people_before or 0),
@@ -102,8 +110,8 @@ def _risks(before: Risk | None, after: Risk, noun: str) -> list[str]:
     highest, average = "Highest chance to pick a person's row:", "{noun} matched rightly on average:"
     was = (None, None) if before is None else (odds(before.prosecutor), share(before.marketer))
     return [
-        f"{said(highest)} {_after(was[0], odds(after.prosecutor))}",
-        f"{said(average, noun=noun.capitalize())} {_after(was[1], share(after.marketer))}",
+        f"{translated(highest)} {_after(was[0], odds(after.prosecutor))}",
+        f"{translated(average, noun=noun.capitalize())} {_after(was[1], share(after.marketer))}",
     ]
 
 
@@ -111,36 +119,40 @@ def _sample(facts: ReportFacts) -> list[str]:
     """What weights tell, where there are any; for the steward alone."""
     if facts.sample is None:
         return []
-    one = facts.sample
+    sample = facts.sample
     return [
-        said(
+        translated(
             "Individual risk by the weights in {column} ({shown}), at most: {before} before, {after} after; rows found "
             "again on average: {found} before, {left} after.",
-            column=one.column,
-            shown=said("published as it is") if one.published else said("not published"),
-            before=share(one.before.individual),
-            after=share(one.after.individual),
-            found=share(one.before.share),
-            left=share(one.after.share),
+            column=sample.column,
+            shown=translated("published as it is") if sample.published else translated("not published"),
+            before=share(sample.before.individual),
+            after=share(sample.after.individual),
+            found=share(sample.before.share),
+            left=share(sample.after.share),
         ),
-        said("Loss with rows counted by weight: {loss}.", loss=number(one.loss)),
+        translated("Loss with rows counted by weight: {loss}.", loss=number(sample.loss)),
     ]
 
 
 def _after(old: str | None, new: str) -> str:
-    return said("{new} after.", new=new) if old is None else said("{old} before, {new} after.", old=old, new=new)
+    return (
+        translated("{new} after.", new=new)
+        if old is None
+        else translated("{old} before, {new} after.", old=old, new=new)
+    )
 
 
-def _loss(one: UtilityFacts) -> str:
-    ends = {"low": number(one.low), "high": number(one.high), "better": said(one.better)}
+def _loss(utility: UtilityFacts) -> str:
+    ends = {"low": number(utility.low), "high": number(utility.high), "better": translated(utility.better)}
     words = "Information loss by {metric}: {value} ({low} to {high}, {better} is better)."
-    return said(words, metric=one.name, value=number(one.value), **ends)
+    return translated(words, metric=utility.name, value=number(utility.value), **ends)
 
 
 def _columns_text(facts: ReportFacts) -> str:
     roles = [column.role for column in facts.columns]
-    parts = [f"{roles.count(role)} {said(ROLES.get(role, role))}" for role in dict.fromkeys(roles)]
-    return said("Columns: {parts}.", parts=", ".join(parts)) if parts else said("Columns: none.")
+    parts = [f"{roles.count(role)} {translated(ROLES.get(role, role))}" for role in dict.fromkeys(roles)]
+    return translated("Columns: {parts}.", parts=", ".join(parts)) if parts else translated("Columns: none.")
 
 
 def _flat(line: str) -> str:
@@ -164,54 +176,58 @@ RISKS = (
 
 def class_sizes(sizes: Sequence[tuple[int, int]], limit: int | None, noun: str = "rows") -> Picture | None:
     """How many classes have about which size, with the limit as a line between too small and large enough."""
-    found = size_bins(sizes, limit)
-    if not found:
+    bins = size_bins(sizes, limit)
+    if not bins:
         return None
-    most = max(each.classes for each in found)
+    most = max(each.classes for each in bins)
     rows = []
-    for each in found:
+    for each in bins:
         if limit and each.low == limit > 1:
-            rows.append(Row(label=said("limit {limit}", limit=count(limit)), rule=True, figures=("", "")))
+            rows.append(Row(label=translated("limit {limit}", limit=count(limit)), rule=True, figures=("", "")))
         tone = ALARM if limit and each.low < limit else AFTER
         figures = (count(each.classes), count(each.rows))
         rows.append(
             Row(label=each.label, front=each.classes / most, figures=figures, tone=tone, quiet=not each.classes)
         )
-    told = "; ".join(
-        f"{each.label} {noun}: {counted(each.classes, said('group'), said('groups'))}" for each in found if each.classes
+    summary = "; ".join(
+        f"{each.label} {noun}: {counted(each.classes, translated('group'), translated('groups'))}"
+        for each in bins
+        if each.classes
     )
     return Picture(
-        svg=bars(rows, heads=(said("groups"), noun), back=TRACK), words=said("Groups by size. {told}.", told=told)
+        svg=bars(rows, heads=(translated("groups"), noun), back=TRACK),
+        words=translated("Groups by size. {told}.", told=summary),
     )
 
 
 def risks(before: Risk | None, after: Risk, noun: str = "rows") -> Picture:
     """The five risks, before (where that may be told) and after."""
-    rows, told = [], []
+    rows, summaries = [], []
     for field, called in RISKS:
-        name, new = said(called, noun=noun), getattr(after, field)
+        name, new = translated(called, noun=noun), getattr(after, field)
         if before is None:
             rows.append(Row(label=name, back=1, front=new, figures=(share(new),)))
-            told.append(f"{name} {share(new)}")
+            summaries.append(f"{name} {share(new)}")
         else:
             old = getattr(before, field)
             rows.append(Row(label=name, back=old, front=new, figures=(share(old), share(new))))
-            told.append(changed(name, share(old), share(new)))
-    known, words = before is not None, said("Re-identification risks. {told}.", told="; ".join(told))
-    shown = bars(rows, heads=heads(said("after"), inside=known), back=BEFORE if known else TRACK)
-    return Picture(svg=shown, words=words)
+            summaries.append(changed(name, share(old), share(new)))
+    known, words = before is not None, translated("Re-identification risks. {told}.", told="; ".join(summaries))
+    svg = bars(rows, heads=heads(translated("after"), inside=known), back=BEFORE if known else TRACK)
+    return Picture(svg=svg, words=words)
 
 
-def losses(found: Sequence[ColumnFacts]) -> Picture | None:
+def losses(columns: Sequence[ColumnFacts]) -> Picture | None:
     """What each column lost, the largest first, on a scale from 0 to 100 %."""
-    known = [(label(column.name), column.loss) for column in found if column.loss is not None]
+    known = [(label(column.name), column.loss) for column in columns if column.loss is not None]
     if not known:
         return None
     known.sort(key=lambda pair: -pair[1])
     rows = [Row(label=name, back=1, front=loss, figures=(share(loss),)) for name, loss in known]
-    told = "; ".join(f"{name} {share(loss)}" for name, loss in known)
+    summary = "; ".join(f"{name} {share(loss)}" for name, loss in known)
     return Picture(
-        svg=bars(rows, heads=(said("lost"),), back=TRACK), words=said("Information lost per column. {told}.", told=told)
+        svg=bars(rows, heads=(translated("lost"),), back=TRACK),
+        words=translated("Information lost per column. {told}.", told=summary),
     )
 
 
@@ -221,11 +237,16 @@ def suppression(part: float, limit: float) -> Picture | None:
     if most <= 0:
         return None
     rows = [
-        Row(label=said("suppressed"), front=part / most, figures=(share(part),), tone=ALARM if part > limit else AFTER),
-        Row(label=said("allowed"), back=limit / most, figures=(share(limit),), quiet=True),
+        Row(
+            label=translated("suppressed"),
+            front=part / most,
+            figures=(share(part),),
+            tone=ALARM if part > limit else AFTER,
+        ),
+        Row(label=translated("allowed"), back=limit / most, figures=(share(limit),), quiet=True),
     ]
-    words = said("Suppressed rows: {part}; allowed: {limit}.", part=share(part), limit=share(limit))
-    return Picture(svg=bars(rows, heads=(said("of all rows"),)), words=words)
+    words = translated("Suppressed rows: {part}; allowed: {limit}.", part=share(part), limit=share(limit))
+    return Picture(svg=bars(rows, heads=(translated("of all rows"),)), words=words)
 
 
 def distributions(column: ColumnFacts, *, inside: bool) -> list[Picture]:
@@ -235,13 +256,13 @@ def distributions(column: ColumnFacts, *, inside: bool) -> list[Picture]:
     """
     if column.same_labels and column.before and column.after:
         return [_paired(column)]
-    shown = []
+    pictures = []
     if column.before and (inside or column.same_labels):
-        found = histogram(column.before)
-        shown.append(_columns(column, found) if found else _single(column.before, "before"))
+        bins = histogram(column.before)
+        pictures.append(_columns(column, bins) if bins else _single(column.before, "before"))
     if column.after:
-        shown.append(_single(column.after, "after"))
-    return shown
+        pictures.append(_single(column.after, "after"))
+    return pictures
 
 
 def _paired(column: ColumnFacts) -> Picture:
@@ -250,32 +271,44 @@ def _paired(column: ColumnFacts) -> Picture:
     rows = [
         Row(label=name, back=old / most, front=new / most, figures=(count(old), count(new))) for name, old, new in parts
     ]
-    told = "; ".join(changed(name, count(old), count(new)) for name, old, new in parts)
-    return Picture(svg=bars(rows, heads=(said("before"), said("after"))), words=f"{label(column.name)}: {told}.")
+    summary = "; ".join(changed(name, count(old), count(new)) for name, old, new in parts)
+    return Picture(
+        svg=bars(rows, heads=(translated("before"), translated("after"))), words=f"{label(column.name)}: {summary}."
+    )
 
 
 def _single(parts: Distribution, when: str) -> Picture:
-    found = top([(name, rows, 0) for name, rows in parts])
-    most = max([1, *(rows for _, rows, _ in found)])
+    top_parts = top([(name, rows, 0) for name, rows in parts])
+    most = max([1, *(rows for _, rows, _ in top_parts)])
     old = when == "before"
-    lengths = [(each / most, 0.0) if old else (0.0, each / most) for _, each, _ in found]
+    lengths = [(each / most, 0.0) if old else (0.0, each / most) for _, each, _ in top_parts]
     rows = [
         Row(label=name, back=back, front=front, figures=(count(each),))
-        for (name, each, _), (back, front) in zip(found, lengths, strict=True)
+        for (name, each, _), (back, front) in zip(top_parts, lengths, strict=True)
     ]
-    told = "; ".join(f"{name} {count(each)}" for name, each, _ in found)
-    return Picture(svg=bars(rows, heads=(said("rows"),)), words=f"{said(when)}: {told}.", caption=said(when))
+    summary = "; ".join(f"{name} {count(each)}" for name, each, _ in top_parts)
+    return Picture(
+        svg=bars(rows, heads=(translated("rows"),)), words=f"{translated(when)}: {summary}.", caption=translated(when)
+    )
 
 
-def _columns(column: ColumnFacts, found: Histogram) -> Picture:
-    high = found.start + found.step * len(found.counts)
-    low, step = number(found.start), number(found.step)
-    apart = said(", {n} rows without a number", n=count(found.apart)) if found.apart else ""
-    counts = ", ".join(map(count, found.counts))
-    told = said("{column} before: {low} to {high} in steps of {step}: {counts}", column=label(column.name), low=low,
-                high=number(high), step=step, counts=counts)  # fmt: skip
-    svg = columns(found.counts, low=low, high=number(high))
-    return Picture(svg=svg, words=f"{told}{apart}.", caption=said("before, in steps of {step}", step=step) + apart)
+def _columns(column: ColumnFacts, bins: Histogram) -> Picture:
+    high = bins.start + bins.step * len(bins.counts)
+    low, step = number(bins.start), number(bins.step)
+    apart = translated(", {n} rows without a number", n=count(bins.apart)) if bins.apart else ""
+    counts = ", ".join(map(count, bins.counts))
+    summary = translated(
+        "{column} before: {low} to {high} in steps of {step}: {counts}",
+        column=label(column.name),
+        low=low,
+        high=number(high),
+        step=step,
+        counts=counts,
+    )
+    svg = columns(bins.counts, low=low, high=number(high))
+    return Picture(
+        svg=svg, words=f"{summary}{apart}.", caption=translated("before, in steps of {step}", step=step) + apart
+    )
 
 
 # The picture of a trail: what is lost, and how small the smallest class is, after every step.
@@ -292,8 +325,8 @@ def trail_pictures(trail: Trail, metric: str, limit: int | None) -> list[Picture
     sizes = [float(trail.anonymity), *(float(step.anonymity) for step in trail.steps)]
     if len(sizes) < 2:
         return []
-    drawn = [_picture(said("lost ({metric})", metric=metric), "number", losses, None, trail)] if losses else []
-    return [*drawn, _picture(said("smallest class"), "count", sizes, limit, trail)]
+    drawn = [_picture(translated("lost ({metric})", metric=metric), "number", losses, None, trail)] if losses else []
+    return [*drawn, _picture(translated("smallest class"), "count", sizes, limit, trail)]
 
 
 def _picture(name: str, how: How, values: Sequence[float], limit: int | None, trail: Trail) -> Picture:
@@ -311,9 +344,10 @@ def _picture(name: str, how: How, values: Sequence[float], limit: int | None, tr
         parts.append(dashed(plot.x(trail.enough), TOP, plot.x(trail.enough), TOP + plot.tall, MUTED))
     first, last = (number(v) if how == "number" else count(v) for v in (values[0], values[-1]))
     steps = len(values) - 1
-    words = said("{name} after each of {steps} steps: from {first} to {last}.", name=name, steps=steps, first=first,
-                 last=last)  # fmt: skip
-    return Picture(svg=plot.drawn(parts), words=words, caption=said("{name}, by step", name=name))
+    words = translated(
+        "{name} after each of {steps} steps: from {first} to {last}.", name=name, steps=steps, first=first, last=last
+    )
+    return Picture(svg=plot.drawn(parts), words=words, caption=translated("{name}, by step", name=name))
 
 
 # The report as one page that needs nothing else: no network, no script, no font.
@@ -380,24 +414,24 @@ def _sections(facts: ReportFacts) -> tuple[tuple[str, str], ...]:
 
 def limit_on_size(facts: ReportFacts) -> int | None:
     """The largest class size that is promised, if any is."""
-    asked = [one.claim.parameters.get("k") for one in facts.claims if one.claim.model in _BY_SIZE]
-    return max((k for k in asked if isinstance(k, int)), default=None)
+    sizes = [claim.claim.parameters.get("k") for claim in facts.claims if claim.claim.model in _BY_SIZE]
+    return max((k for k in sizes if isinstance(k, int)), default=None)
 
 
 def _pictures(facts: ReportFacts, work: Work) -> Pictures:
     drawn = []
-    for place, one in enumerate(facts.columns):
+    for place, column in enumerate(facts.columns):
         work.advance("report", place, len(facts.columns))
-        drawn.append((one, tuple(distributions(one, inside=facts.inside))))
+        drawn.append((column, tuple(distributions(column, inside=facts.inside))))
     return Pictures(
         risks=risks(facts.risk_before, facts.risk_after, facts.noun),
         sizes=class_sizes(facts.class_sizes, limit_on_size(facts), facts.noun),
         losses=losses(facts.columns),
         suppression=suppression(sentences.suppressed_share(facts), facts.suppressed_limit),
-        columns=tuple((one, pictures) for one, pictures in drawn if pictures),
+        columns=tuple((column, pictures) for column, pictures in drawn if pictures),
         trail=() if facts.trail is None else tuple(trail_pictures(facts.trail, _chosen(facts), limit_on_size(facts))),
     )
 
 
 def _chosen(facts: ReportFacts) -> str:
-    return facts.metric or said("by the metric")
+    return facts.metric or translated("by the metric")

@@ -12,7 +12,7 @@ from sfumato.attacks.risk import Risk, SampleRisk
 from sfumato.core.claims import Claim
 from sfumato.counts.near_unique import NearUnique
 from sfumato.metrics.classification import Errors
-from sfumato.reports.language import said
+from sfumato.reports.language import translated
 
 # A claim as a page shows it.
 
@@ -199,7 +199,7 @@ class ReportFacts:
     @property
     def noun(self) -> str:
         """What groups are counted in."""
-        return said("rows" if self.unit is None else "people")
+        return translated("rows" if self.unit is None else "people")
 
     near_unique: tuple[NearUnique, ...] = ()
     """The released columns that nearly single people out; each has its warning among the marks."""

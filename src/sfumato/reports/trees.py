@@ -15,7 +15,7 @@ from sfumato.mining.attributes import label_text
 from sfumato.mining.prediction import subtree_records
 from sfumato.mining.tree_document import TreeDocument
 from sfumato.mining.tree_pruning import propagated
-from sfumato.reports.language import count, said
+from sfumato.reports.language import count, translated
 from sfumato.reports.pages import audit_shown, page
 from sfumato.reports.svg import AFTER, BEFORE, INK, MUTED, SIZE, WIDE, Picture, blocks, drawing, fitted, line, words
 
@@ -132,8 +132,8 @@ def tree_layout(tree: TreeDocument) -> TreeLayout:
         if tree.children[node]:
             ends = across[[tree.children[node][0], tree.children[node][-1]]]
             across[node] = ends.mean()
-    told = propagated(tree)
-    nodes = zip(told.says.tolist(), told.hit.tolist(), told.miss.tolist(), strict=True)
+    figures = propagated(tree)
+    nodes = zip(figures.says.tolist(), figures.hit.tolist(), figures.miss.tolist(), strict=True)
     return TreeLayout(
         across=across,
         down=tree.depth,
@@ -166,14 +166,17 @@ class _Spot:
 
 def tree_picture(tree: TreeDocument) -> Picture:
     """The tree, or its upper levels; its words tell every line."""
-    shown = _shown(tree)
+    visible_nodes = _shown(tree)
     layout, held = tree_layout(tree), subtree_records(tree)
-    depth = max((int(tree.depth[node]) for node in shown), default=0)
+    depth = max((int(tree.depth[node]) for node in visible_nodes), default=0)
     step = min(_STEP, (WIDE - _END - _BAR - 160) / max(depth, 1))
-    spots = {node: _Spot(6 + step * int(tree.depth[node]), _TOP + _ROW * (row + 0.5)) for row, node in enumerate(shown)}
-    told, parts = list[str](), list[str]()
+    spots = {
+        node: _Spot(6 + step * int(tree.depth[node]), _TOP + _ROW * (row + 0.5))
+        for row, node in enumerate(visible_nodes)
+    }
+    summaries, parts = list[str](), list[str]()
     for node, spot in spots.items():
-        above, label = int(tree.parent[node]), layout.edges[node] or said("all records")
+        above, label = int(tree.parent[node]), layout.edges[node] or translated("all records")
         if above >= 0:
             parts += _edge(spots[above], spot)
         inner = any(kid in spots for kid in tree.children[node])
@@ -181,27 +184,27 @@ def tree_picture(tree: TreeDocument) -> Picture:
         parts.append(words(fitted(label, room), spot.x + 6, spot.y + 0.34 * SIZE, tone=MUTED if inner else INK))
         if not inner:
             parts += _end(tree, node, spot, layout.nodes[node], int(held[node]))
-            told.append(f"{label}: {_said(tree, node, layout.nodes[node])}")
+            summaries.append(f"{label}: {_said(tree, node, layout.nodes[node])}")
     more = len(tree.leaves) - sum(1 for node in spots if tree.split[node] < 0)
-    caption = said("{n} leaves", n=count(len(tree.leaves)))
-    caption += said("; {n} lie deeper than is drawn", n=count(more)) if more else ""
+    caption = translated("{n} leaves", n=count(len(tree.leaves)))
+    caption += translated("; {n} lie deeper than is drawn", n=count(more)) if more else ""
     svg = drawing(parts, WIDE, 2 * _TOP + _ROW * len(spots))
-    return Picture(svg=svg, words="; ".join(told)[:4000], caption=caption)
+    return Picture(svg=svg, words="; ".join(summaries)[:4000], caption=caption)
 
 
 def _shown(tree: TreeDocument) -> list[int]:
     """The nodes that are drawn, each after its parent: all levels that fit."""
     best = [0]
     for depth in range(1, int(tree.depth.max(initial=0)) + 1):
-        found, waiting = list[int](), [0]
+        nodes, waiting = list[int](), [0]
         while waiting:
             node = waiting.pop()
-            found.append(node)
+            nodes.append(node)
             if tree.depth[node] < depth:
                 waiting += reversed(tree.children[node])
-        if len(found) > MOST:
+        if len(nodes) > MOST:
             break
-        best = found
+        best = nodes
     return best
 
 
@@ -213,7 +216,7 @@ def _edge(above: _Spot, spot: _Spot) -> list[str]:
 
 
 def _said(tree: TreeDocument, node: int, text: str) -> str:
-    return text if tree.split[node] < 0 else said("{text}, and more below", text=text)
+    return text if tree.split[node] < 0 else translated("{text}, and more below", text=text)
 
 
 def _end(tree: TreeDocument, node: int, spot: _Spot, text: str, size: int) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sfumato.attacks.finding import Finding
 from sfumato.core.run_context import Work
 from sfumato.reports.bars import value_bars
-from sfumato.reports.language import label, said, share
+from sfumato.reports.language import label, share, translated
 from sfumato.reports.pages import audit_shown, page
 from sfumato.reports.svg import Picture
 
@@ -49,17 +49,17 @@ def render_swapped(facts: SwappedFacts, work: Work | None = None) -> str:
         "swapped.html.j2",
         facts=facts,
         audit=audit_shown(facts.findings, facts.skipped),
-        found=[(one, share(one.rate.value)) for one in facts.findings if one.rate.carried_out],
+        found=[(finding, share(finding.rate.value)) for finding in facts.findings if finding.rate.carried_out],
         pictures=_swapped_pictures(facts, work or Work()),
     )
 
 
 def _swapped_pictures(facts: SwappedFacts, work: Work) -> list[tuple[str, Picture]]:
     drawn = []
-    for place, (name, found) in enumerate(facts.columns):
+    for place, (name, distribution) in enumerate(facts.columns):
         work.advance("report", place, len(facts.columns))
-        svg, told = value_bars(found, facts.rows, said("rows"))
-        drawn.append((label(name), Picture(svg=svg, words=f"{label(name)}: {told}.")))
+        svg, summary = value_bars(distribution, facts.rows, translated("rows"))
+        drawn.append((label(name), Picture(svg=svg, words=f"{label(name)}: {summary}.")))
     return drawn
 
 
@@ -96,22 +96,22 @@ def render_graded(facts: GradedFacts, work: Work | None = None) -> str:
         "graded.html.j2",
         facts=facts,
         audit=audit_shown(facts.findings, facts.skipped),
-        found=[_tile(one) for one in facts.findings if one.rate.carried_out],
+        found=[_tile(finding) for finding in facts.findings if finding.rate.carried_out],
         pictures=_graded_pictures(facts, work or Work()),
     )
 
 
-def _tile(one: Finding) -> tuple[str, str, str]:
+def _tile(finding: Finding) -> tuple[str, str, str]:
     """The attack, its rate and its interval."""
-    figures = {"low": share(one.rate.low), "high": share(one.rate.high), "guessed": share(one.naive.value)}
-    return one.attack, share(one.rate.value), said("{low} to {high}; a guesser {guessed}", **figures)
+    figures = {"low": share(finding.rate.low), "high": share(finding.rate.high), "guessed": share(finding.naive.value)}
+    return finding.attack, share(finding.rate.value), translated("{low} to {high}; a guesser {guessed}", **figures)
 
 
 def _graded_pictures(facts: GradedFacts, work: Work) -> list[tuple[str, str, Picture]]:
     drawn = []
-    for place, (name, form, found) in enumerate(facts.columns):
+    for place, (name, form, distribution) in enumerate(facts.columns):
         work.advance("report", place, len(facts.columns))
-        svg, told = value_bars(found, facts.rows, said("rows"))
-        picture = Picture(svg=svg, words=f"{label(name)}: {told}.")
-        drawn.append((label(name), said("codes, by their whole part" if form == "codes" else "aliases"), picture))
+        svg, summary = value_bars(distribution, facts.rows, translated("rows"))
+        picture = Picture(svg=svg, words=f"{label(name)}: {summary}.")
+        drawn.append((label(name), translated("codes, by their whole part" if form == "codes" else "aliases"), picture))
     return drawn

@@ -93,19 +93,19 @@ class StreamCondenser(Brief):
     @property
     def waiting(self) -> int:
         """How many records wait."""
-        return sum(one.pool.waiting for one in self.kept.values())
+        return sum(class_state.pool.waiting for class_state in self.kept.values())
 
     @property
     def waiting_groups(self) -> int:
         """In how many groups they wait."""
-        return sum(int((one.pool.moments.count > 0).sum()) for one in self.kept.values())
+        return sum(int((class_state.pool.moments.count > 0).sum()) for class_state in self.kept.values())
 
     @property
     def moments(self) -> Moments:
         """The moments of all records that ever came in, in standardized columns."""
         width = len(self.columns)
         whole = Moments(count=np.array(0), sums=np.zeros(width), products=np.zeros((width, width)))
-        parts = [_total(one.pool.moments) for one in self.kept.values()]
+        parts = [_total(class_state.pool.moments) for class_state in self.kept.values()]
         for part in (*parts, *(() if self.published is None else (self.published,))):
             whole += part
         return whole
@@ -121,9 +121,11 @@ class StreamCondenser(Brief):
             if label not in self.kept:
                 self._begin(label, points if rows is None else points[rows], records, rows)
                 continue
-            one = self.kept[label]
-            self._place(one, one.pool.feed(points if rows is None else points[rows], self.blocks), records, rows)
-            one.pool.split(_divider(one, draw))
+            class_state = self.kept[label]
+            self._place(
+                class_state, class_state.pool.feed(points if rows is None else points[rows], self.blocks), records, rows
+            )
+            class_state.pool.split(_divider(class_state, draw))
 
     def harvest(self) -> DrawnBatch:
         """Draw from every group with k records and more, and empty it; the others wait for a later batch."""
@@ -132,14 +134,14 @@ class StreamCondenser(Brief):
     def finish(self) -> DrawnBatch:
         """The last batch: groups with fewer than k are joined with the nearest; what cannot have k is forgotten."""
         draw = self._chance(1, self.harvests).generator()
-        for one in self.kept.values():
-            self._renumber(one, one.pool.retire(0))
+        for class_state in self.kept.values():
+            self._renumber(class_state, class_state.pool.retire(0))
 
-            def joined(least: int, into: int, words: dict[str, WaitingWords] = one.words) -> None:
+            def joined(least: int, into: int, words: dict[str, WaitingWords] = class_state.words) -> None:
                 for column in words.values():
                     column.move(least, into)
 
-            one.pool.join_small(_divider(one, draw), joined)
+            class_state.pool.join_small(_divider(class_state, draw), joined)
         return self._drawn(0)
 
     def forget(self) -> int:
@@ -154,8 +156,8 @@ class StreamCondenser(Brief):
 
     def settle(self) -> None:
         """Bring what waits into an order that tells nothing of the order of arrival."""
-        for one in self.kept.values():
-            for column in one.words.values():
+        for class_state in self.kept.values():
+            for column in class_state.words.values():
                 column.settle()
 
     def _drawn(self, most: int) -> DrawnBatch:
@@ -163,33 +165,33 @@ class StreamCondenser(Brief):
         draw = self._chance(2, self.harvests).generator()
         numbers, sizes = [], Counter[int]()
         words: dict[str, list[pl.Series]] = {name: [] for name in self.worded}
-        for one in self.kept.values():
-            groups, moments = one.pool.take_out()
+        for class_state in self.kept.values():
+            groups, moments = class_state.pool.take_out()
             each = np.asarray(moments.count, np.int64) * self.condense.copies
             if len(groups):
                 numbers.append(drawn_rows(moments, each, self.condense.variance, draw))
                 self._publish(moments)
             sizes.update(moments.count.tolist())
-            for name, column in one.words.items():
+            for name, column in class_state.words.items():
                 words[name].append(column.take_out(groups, self.condense.copies, draw))
-            self._renumber(one, one.pool.retire(most))
-        found = np.concatenate([np.zeros((0, len(self.columns))), *numbers])
+            self._renumber(class_state, class_state.pool.retire(most))
+        points = np.concatenate([np.zeros((0, len(self.columns))), *numbers])
         if self.scale is not None and self.shift is not None:
-            found = found * self.scale + self.shift
+            points = points * self.scale + self.shift
         cells = {name: pl.concat([pl.Series(name, [], dtype=pl.String), *parts]) for name, parts in words.items()}
-        return DrawnBatch(numbers=found, words=cells, sizes=tuple(sorted(sizes.items())))
+        return DrawnBatch(numbers=points, words=cells, sizes=tuple(sorted(sizes.items())))
 
     def _publish(self, moments: Moments) -> None:
         whole = _total(moments)
         self.published = whole if self.published is None else self.published + whole
 
-    def _renumber(self, one: Kept, stay: Ids) -> None:
-        for column in one.words.values():
+    def _renumber(self, class_state: Kept, stay: Ids) -> None:
+        for column in class_state.words.values():
             column.renumber(stay)
 
     def _begin(self, label: str, points: Points, records: Records, rows: Ids | None) -> None:
         """The first records of a class, grouped as a table is; fewer than k are one group that waits."""
-        one = Kept(
+        class_state = Kept(
             pool=GroupPool.empty(self.condense.k, points.shape[1]),
             words={name: WaitingWords.empty(name) for name in self.worded},
         )
@@ -202,12 +204,12 @@ class StreamCondenser(Brief):
         if len(points) >= self.condense.k:
             problem = CondenseProblem(numbers=points, classes=np.zeros(len(points), np.int64), labels=("",))
             groups, many = self.condense.grouped(points, problem, Work())
-        one.pool.begin(points, groups, many, self.blocks)
-        self.kept[label] = one
-        self._place(one, groups, records, rows)
+        class_state.pool.begin(points, groups, many, self.blocks)
+        self.kept[label] = class_state
+        self._place(class_state, groups, records, rows)
 
-    def _place(self, one: Kept, groups: Ids, records: Records, rows: Ids | None) -> None:
-        for name, column in one.words.items():
+    def _place(self, class_state: Kept, groups: Ids, records: Records, rows: Ids | None) -> None:
+        for name, column in class_state.words.items():
             words = records.words[name]
             column.add(groups, words if rows is None else words.gather(rows))
 
@@ -242,9 +244,9 @@ def _total(moments: Moments) -> Moments:
     )
 
 
-def _divider(one: Kept, draw: np.random.Generator) -> Callable[[Ids, Ids, Ids], None]:
+def _divider(class_state: Kept, draw: np.random.Generator) -> Callable[[Ids, Ids, Ids], None]:
     def divide(parents: Ids, first: Ids, fresh: Ids) -> None:
-        for column in one.words.values():
+        for column in class_state.words.values():
             column.divide(parents, first, fresh, draw)
 
     return divide

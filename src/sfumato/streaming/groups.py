@@ -131,15 +131,15 @@ class GroupPool:
     def centres(self) -> Points:
         """The mean of a group that has k records, and the anchor of one that has fewer."""
         enough = self.moments.count >= self.k
-        found = self.anchors.copy()
-        found[enough] = self.moments.sums[enough] / self.moments.count[enough, None]
-        return found
+        centres = self.anchors.copy()
+        centres[enough] = self.moments.sums[enough] / self.moments.count[enough, None]
+        return centres
 
     def begin(self, points: Points, groups: Ids, many: int, block: int) -> None:
         """Take the groups that some first records were put into."""
-        found = Moments.by_group(points, groups, many)
-        self.moments = found
-        self.anchors, self.fed = found.mean, np.full(many, block, np.int64)
+        moments = Moments.by_group(points, groups, many)
+        self.moments = moments
+        self.anchors, self.fed = moments.mean, np.full(many, block, np.int64)
 
     def feed(self, points: Points, block: int) -> Ids:
         """Add records to the groups with the nearest centres; the group of each is told, before any is split."""
@@ -159,12 +159,12 @@ class GroupPool:
     def split(self, divide: Divide = undivided) -> None:
         """Split groups of 2k records and more until there is none, along their longest eigenvectors."""
         while len(parents := np.flatnonzero(self.moments.count >= 2 * self.k)):
-            one, other = self.moments[parents].split()
+            half, other = self.moments[parents].split()
             fresh = len(self.fed) + np.arange(len(parents), dtype=np.int64)
-            divide(parents, np.asarray(one.count), fresh)
+            divide(parents, np.asarray(half.count), fresh)
             held = self.moments
-            held.count[parents], held.sums[parents], held.products[parents] = one.count, one.sums, one.products
-            self.anchors[parents] = one.mean
+            held.count[parents], held.sums[parents], held.products[parents] = half.count, half.sums, half.products
+            self.anchors[parents] = half.mean
             self.moments = _appended(held, other)
             self.anchors = np.concatenate([self.anchors, other.mean])
             self.fed = np.concatenate([self.fed, self.fed[parents]])
@@ -223,13 +223,13 @@ def nearest_centres(points: Points, centres: Points) -> Ids:
     around = centres - middle
     sides = np.concatenate([-2 * around, (around * around).sum(axis=1)[:, None]], axis=1).T.copy()
     rows = np.concatenate([points - middle, np.ones((len(points), 1))], axis=1)
-    found = np.empty(len(points), np.int64)
+    indices = np.empty(len(points), np.int64)
     step = max(_AT_ONCE // sides.size, 1)
     room: NDArray[np.float64] = np.empty((min(step, len(points)), len(centres)))
     for start in range(0, len(points), step):
         part = rows[start : start + step]
-        found[start : start + step] = np.matmul(part, sides, out=room[: len(part)]).argmin(axis=1)
-    return found
+        indices[start : start + step] = np.matmul(part, sides, out=room[: len(part)]).argmin(axis=1)
+    return indices
 
 
 def _appended(held: Moments, more: Moments) -> Moments:

@@ -48,9 +48,9 @@ class LineBuffer:
 
     def put(self, more: bytes) -> None:
         """Bytes that follow."""
-        found = np.flatnonzero(np.frombuffer(more, np.uint8) == ord("\n")).astype(np.int64) + 1 + len(self._data)
+        ends = np.flatnonzero(np.frombuffer(more, np.uint8) == ord("\n")).astype(np.int64) + 1 + len(self._data)
         self._data += more
-        self._ends = np.concatenate([self._ends, found])
+        self._ends = np.concatenate([self._ends, ends])
         if not len(self._ends) and len(self._data) > MOST_LINE:
             raise DataError(f"a line has more than {MOST_LINE:,} bytes and does not end; is it a text with lines?")
 
@@ -68,9 +68,9 @@ class LineBuffer:
         """The first so many lines, or all there are; they are taken away."""
         many = min(many, len(self._ends))
         end = int(self._ends[many - 1]) if many else 0
-        found = Lines(data=self._data[:end], ends=self._ends[:many])
+        lines = Lines(data=self._data[:end], ends=self._ends[:many])
         self._data, self._ends = self._data[end:], self._ends[many:] - end
-        return found
+        return lines
 
 
 def chained(before: str, block: bytes) -> str:

@@ -85,20 +85,22 @@ class Reading:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Reading:
+    def from_json(cls, document: Mapping[str, Any]) -> Reading:
         """From a checkpoint."""
-        columns = tuple(StreamColumn(**one) for one in told["columns"])
-        return cls(**{**told, "names": tuple(told["names"]), "missing": tuple(told["missing"]), "columns": columns})
+        columns = tuple(StreamColumn(**column) for column in document["columns"])
+        return cls(
+            **{**document, "names": tuple(document["names"]), "missing": tuple(document["missing"]), "columns": columns}
+        )
 
     @property
     def drawn(self) -> tuple[StreamColumn, ...]:
         """The columns of numbers."""
-        return tuple(one for one in self.columns if one.drawn)
+        return tuple(column for column in self.columns if column.drawn)
 
     @property
     def worded(self) -> tuple[str, ...]:
         """The columns of words."""
-        return tuple(one.name for one in self.columns if not one.drawn)
+        return tuple(column.name for column in self.columns if not column.drawn)
 
     def read(self, lines: Lines) -> tuple[pl.DataFrame, Fault | None]:
         """The published columns of the lines before the first fault, numbers as numbers, and that fault.
@@ -114,19 +116,19 @@ class Reading:
         """The records of some lines, and how many were left out because of a missing value."""
         whole = frame
         if self.drop:
-            absent = pl.any_horizontal([self._absent(one) for one in self.columns])
+            absent = pl.any_horizontal([self._absent(column) for column in self.columns])
             whole = frame.filter(~absent)
         numbers = np.empty((whole.height, len(self.drawn)))
-        for place, one in enumerate(self.drawn):
-            numbers[:, place] = whole[one.name].to_numpy()
+        for place, column in enumerate(self.drawn):
+            numbers[:, place] = whole[column.name].to_numpy()
         words = {name: whole[name] for name in self.worded}
         classes = None if self.classes is None else whole[self.classes].cast(pl.String)
         return Records(numbers=numbers, words=words, classes=classes), frame.height - whole.height
 
-    def _absent(self, one: StreamColumn) -> pl.Expr:
-        if one.drawn or not self.missing:
-            return pl.col(one.name).is_null()
-        return pl.col(one.name) == self.missing[0]
+    def _absent(self, column: StreamColumn) -> pl.Expr:
+        if column.drawn or not self.missing:
+            return pl.col(column.name).is_null()
+        return pl.col(column.name) == self.missing[0]
 
     def _plain(self, lines: Lines) -> pl.DataFrame | None:
         """The columns of lines without quotes, blanks to be cut and faults; None for all others."""
@@ -138,36 +140,40 @@ class Reading:
             return None
         if data.count(mark) != lines.count * (width - 1):
             return None
-        places = {one.name: f"{self.names.index(one.name)}" for one in self.columns}
+        places = {column.name: f"{self.names.index(column.name)}" for column in self.columns}
         types: dict[str, pl.DataType] = {f"{at}": pl.String() for at in range(width)}
-        for one in self.columns:
-            if one.kind in ("integer", "real"):
-                types[places[one.name]] = pl.Int64() if one.kind == "integer" else pl.Float64()
+        for column in self.columns:
+            if column.kind in ("integer", "real"):
+                types[places[column.name]] = pl.Int64() if column.kind == "integer" else pl.Float64()
         try:
-            found = pl.read_csv(
+            raw_frame = pl.read_csv(
                 data, has_header=False, separator=self.delimiter, quote_char=None, schema=types,
                 columns=[int(at) for at in places.values()], null_values=self._nulls(places),
             )  # fmt: skip
         except pl.exceptions.PolarsError:
             return None
-        if found.height != lines.count or found.width != len(places):
+        if raw_frame.height != lines.count or raw_frame.width != len(places):
             return None
-        frame = found.select(found[at].alias(name) for name, at in places.items())
-        absent = {one.name: self._without_date(frame[one.name]) for one in self.columns if one.kind == "date"}
-        frame = frame.with_columns(self._number(one) for one in self.columns)
+        frame = raw_frame.select(raw_frame[at].alias(name) for name, at in places.items())
+        absent = {
+            column.name: self._without_date(frame[column.name]) for column in self.columns if column.kind == "date"
+        }
+        frame = frame.with_columns(self._number(column) for column in self.columns)
         if any(frame[name].null_count() > many for name, many in absent.items()):
             return None  # a text that is no date is not missing
         return None if self._first_fault(frame) is not None else frame
 
-    def _number(self, one: StreamColumn) -> pl.Expr:
-        cells = pl.col(one.name)
-        if one.kind == "date":
+    def _number(self, column: StreamColumn) -> pl.Expr:
+        cells = pl.col(column.name)
+        if column.kind == "date":
             return cells.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Float64) + float(CONDENSED_EPOCH)
-        if one.drawn:
+        if column.drawn:
             return cells.cast(pl.Float64)
         whole = cells.fill_null("")
         marks = list(self.missing)
-        return pl.when(whole.is_in(marks)).then(pl.lit(marks[0])).otherwise(whole).alias(one.name) if marks else whole
+        return (
+            pl.when(whole.is_in(marks)).then(pl.lit(marks[0])).otherwise(whole).alias(column.name) if marks else whole
+        )
 
     def _without_date(self, cells: pl.Series) -> int:
         """How many cells of a column of dates are empty or missing."""
@@ -177,15 +183,15 @@ class Reading:
         """The missing texts of number columns, as far as the engine can be told them; others are read one by one."""
         if self.missing and not self.worded:
             return list(self.missing)
-        return {places[one.name]: self.missing[0] for one in self.drawn} if len(self.missing) == 1 else None
+        return {places[column.name]: self.missing[0] for column in self.drawn} if len(self.missing) == 1 else None
 
     def _first_fault(self, frame: pl.DataFrame) -> int | None:
         """The first row with a number that is none; a missing one is a fault too where none may be left out."""
         bad: NDArray[np.bool_] = np.zeros(frame.height, np.bool_)
-        for one in self.drawn:
-            cells = frame[one.name]
+        for column in self.drawn:
+            cells = frame[column.name]
             numbers = cells.to_numpy()
-            limit = _WHOLE if one.kind == "integer" else _LARGE
+            limit = _WHOLE if column.kind == "integer" else _LARGE
             wrong = ~(np.abs(numbers) <= limit)  # a null is NaN here
             if self.drop and cells.null_count():
                 wrong &= ~cells.is_null().to_numpy()
@@ -195,27 +201,27 @@ class Reading:
     def _one_by_one(self, lines: Lines) -> tuple[pl.DataFrame, Fault | None]:
         """The columns of any lines, read as texts first, with what is wrong with the first that cannot be taken."""
         rows, fault = self._fields(lines)
-        texts = {one.name: self.names.index(one.name) for one in self.columns}
+        texts = {column.name: self.names.index(column.name) for column in self.columns}
         frame = pl.DataFrame(
             {name: pl.Series([row[at] for row in rows], dtype=pl.String) for name, at in texts.items()}
         )
         marks = list(self.missing)
         read, first = [], len(rows)
-        for one in self.columns:
-            cells = frame[one.name]
+        for column in self.columns:
+            cells = frame[column.name]
             absent = cells.is_in(marks) if marks else pl.Series([False]).new_from_index(0, len(cells))
-            if not one.drawn:
-                read.append(cells.zip_with(~absent, pl.Series(marks[:1] or [""], dtype=pl.String)).alias(one.name))
+            if not column.drawn:
+                read.append(cells.zip_with(~absent, pl.Series(marks[:1] or [""], dtype=pl.String)).alias(column.name))
                 continue
             absent |= cells == ""
-            numbers = _as_numbers(cells, one.kind)
-            good = (numbers.abs() <= (_WHOLE if one.kind == "integer" else _LARGE)).fill_null(value=False)
+            numbers = _as_numbers(cells, column.kind)
+            good = (numbers.abs() <= (_WHOLE if column.kind == "integer" else _LARGE)).fill_null(value=False)
             wrong = (~good & ~(absent if self.drop else pl.Series([False]).new_from_index(0, len(cells)))).arg_true()
             if len(wrong) and int(wrong[0]) < first:
                 first = int(wrong[0])
-                told = _told(one, cells[first], missing=bool(absent[first]), drop=self.drop)
-                fault = Fault(row=first, told=told)
-            read.append(numbers.alias(one.name))
+                message = _told(column, cells[first], missing=bool(absent[first]), drop=self.drop)
+                fault = Fault(row=first, told=message)
+            read.append(numbers.alias(column.name))
         return pl.DataFrame(read).head(first), fault
 
     def _fields(self, lines: Lines) -> tuple[list[list[str]], Fault | None]:
@@ -226,16 +232,16 @@ class Reading:
             line = lines.part(row, row + 1)
             try:
                 text = line.decode().rstrip("\r\n")
-                found = next(iter(dialect.records(text, strict=True)), [])
+                values = next(iter(dialect.records(text, strict=True)), [])
             except UnicodeDecodeError:
                 return rows, Fault(row=row, told="the line is not valid UTF-8; write the stream so")
             except csv.Error:
-                told = f"the line cannot be divided ({_short(text)}); a record is one line, quotes are closed in it"
-                return rows, Fault(row=row, told=told)
-            if len(found) != len(self.names) and not (not found and len(self.names) == 1):
-                told = f"the line has {len(found)} fields ({_short(text)}), and the header has {len(self.names)}"
-                return rows, Fault(row=row, told=f"{told}; mend the line, or leave it out")
-            fields = found or [""]
+                message = f"the line cannot be divided ({_short(text)}); a record is one line, quotes are closed in it"
+                return rows, Fault(row=row, told=message)
+            if len(values) != len(self.names) and not (not values and len(self.names) == 1):
+                message = f"the line has {len(values)} fields ({_short(text)}), and the header has {len(self.names)}"
+                return rows, Fault(row=row, told=f"{message}; mend the line, or leave it out")
+            fields = values or [""]
             rows.append([field.strip() for field in fields] if self.trim else fields)
         return rows, None
 
@@ -250,20 +256,20 @@ def _as_numbers(cells: pl.Series, kind: Kind) -> pl.Series:
     return numbers.fill_nan(None)
 
 
-def _told(one: StreamColumn, text: Any, *, missing: bool, drop: bool) -> str:
-    wanted = {"integer": "a whole number", "real": "a number", "date": "a date such as 2026-01-31"}[one.kind]
+def _told(column: StreamColumn, text: Any, *, missing: bool, drop: bool) -> str:
+    wanted = {"integer": "a whole number", "real": "a number", "date": "a date such as 2026-01-31"}[column.kind]
     if missing and not drop:
         return (
-            f"column {one.name!r} has no number, and condensation needs one in every record; set [input] "
+            f"column {column.name!r} has no number, and condensation needs one in every record; set [input] "
             'on_missing = "drop" to leave such records out, or type = "category" to deal the values out'
         )
-    also = '; a column with other numbers is declared type = "real"' if one.kind == "integer" else ""
-    return f"column {one.name!r} has {_short(str(text))}, and {wanted} is needed that can be counted with{also}"
+    also = '; a column with other numbers is declared type = "real"' if column.kind == "integer" else ""
+    return f"column {column.name!r} has {_short(str(text))}, and {wanted} is needed that can be counted with{also}"
 
 
 def _short(text: str) -> str:
-    shown = visible(text)
-    return repr(shown if len(shown) <= _SHOWN else shown[: _SHOWN - 3] + "...")
+    printable = visible(text)
+    return repr(printable if len(printable) <= _SHOWN else printable[: _SHOWN - 3] + "...")
 
 
 # What the columns of a stream are: found out from its header and its first block, and kept for all that follows.
@@ -321,8 +327,8 @@ class Wanted:
         )
         frame, fault = texts.read(lines)
         columns = []
-        for one in texts.columns:
-            column, odd = self._column(one.name, frame[one.name])
+        for text_column in texts.columns:
+            column, odd = self._column(text_column.name, frame[text_column.name])
             columns.append(column)
             if odd is not None and (fault is None or odd.row < fault.row):
                 fault = odd
@@ -351,15 +357,15 @@ def _nearly_numbers(name: str, cells: pl.Series, there: pl.Series) -> Fault | No
         return None
     odd = there.filter(~numbers)[0]
     row = int((cells == odd).arg_true()[0])
-    told = (
+    message = (
         f"column {name!r} has {odd!r}, and most records have a number there; declare its type: "
         f'"integer" or "real" where it is to be drawn, "category" where it is to be dealt out'
     )
-    return Fault(row=row, told=told)
+    return Fault(row=row, told=message)
 
 
 def _refuse_none(columns: list[StreamColumn]) -> None:
-    if not any(one.drawn for one in columns):
+    if not any(column.drawn for column in columns):
         raise PlanError(
             "columns: no published column has numbers, and condensation needs one at least; declare "
             'type = "integer" or "real" where a column is a number'

@@ -69,9 +69,9 @@ class GrowingFile:
 
     def more(self) -> bytes | None:
         """The bytes that follow."""
-        found = os.pread(self._handle, CHUNK, self._at)
-        self._at += len(found)
-        return found
+        content = os.pread(self._handle, CHUNK, self._at)
+        self._at += len(content)
+        return content
 
     def tail(self, offset: int) -> str:
         """The digest of the last bytes before a place."""

@@ -89,14 +89,14 @@ class StreamState(Brief):
     def dumped(self) -> bytes:
         """The state as bytes, with their digest in front."""
         arrays: dict[str, Any] = {}
-        told: dict[str, Any] = {"form": _FORM, "plan": self.plan, "progress": asdict(self.progress)}
+        header: dict[str, Any] = {"form": _FORM, "plan": self.plan, "progress": asdict(self.progress)}
         if self.reading is not None and self.condenser is not None:
             self.condenser.settle()
-            told["reading"] = self.reading.to_json()
-            told["condenser"] = _condenser_told(self.condenser, arrays)
-        made = io.BytesIO()
-        np.savez(made, **arrays, allow_pickle=False)
-        body = json.dumps(told).encode() + b"\n" + made.getvalue()
+            header["reading"] = self.reading.to_json()
+            header["condenser"] = _condenser_told(self.condenser, arrays)
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays, allow_pickle=False)
+        body = json.dumps(header).encode() + b"\n" + buffer.getvalue()
         return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
     @classmethod
@@ -106,22 +106,22 @@ class StreamState(Brief):
         if hashlib.sha256(body).hexdigest().encode() != seal:
             raise BundleError(f"{where} is damaged: its digest is another; restore it from a copy, or begin anew")
         head, _, rest = body.partition(b"\n")
-        told = json.loads(head)
-        if told["form"] != _FORM:
+        header = json.loads(head)
+        if header["form"] != _FORM:
             raise BundleError(f"{where} was written by another version of sfumato; go on with that version")
-        state = cls(plan=told["plan"], progress=Progress(**told["progress"]))
-        if "reading" in told:
-            state.reading = Reading.from_json(told["reading"])
-        if "condenser" in told and condense is not None:
+        state = cls(plan=header["plan"], progress=Progress(**header["progress"]))
+        if "reading" in header:
+            state.reading = Reading.from_json(header["reading"])
+        if "condenser" in header and condense is not None:
             with np.load(io.BytesIO(rest), allow_pickle=False) as arrays:
-                state.condenser = _condenser_read(told["condenser"], arrays, condense)
+                state.condenser = _condenser_read(header["condenser"], arrays, condense)
         return state
 
     def add_up(self) -> bool:
         """Whether every record that was read is in one place: left out, published, waiting or withheld."""
         waiting = 0 if self.condenser is None else self.condenser.waiting
-        one = self.progress
-        return one.records == one.dropped + one.published + waiting + one.withheld
+        progress = self.progress
+        return progress.records == progress.dropped + progress.published + waiting + progress.withheld
 
 
 def _condenser_told(condenser: StreamCondenser, arrays: dict[str, Any]) -> dict[str, Any]:
@@ -131,13 +131,13 @@ def _condenser_told(condenser: StreamCondenser, arrays: dict[str, Any]) -> dict[
             arrays[name] = getattr(condenser, name)
     if condenser.published is not None:
         _put_moments(arrays, "published", condenser.published)
-    for place, one in enumerate(condenser.kept.values()):
-        _put_moments(arrays, f"{place}", one.pool.moments)
-        arrays[f"{place}.anchors"], arrays[f"{place}.fed"] = one.pool.anchors, one.pool.fed
-        for column, words in enumerate(one.words.values()):
-            made = io.BytesIO()
-            pl.DataFrame({"owner": words.owners, "word": words.words}).write_ipc(made)
-            arrays[f"{place}.words.{column}"] = np.frombuffer(made.getvalue(), np.uint8)
+    for place, class_state in enumerate(condenser.kept.values()):
+        _put_moments(arrays, f"{place}", class_state.pool.moments)
+        arrays[f"{place}.anchors"], arrays[f"{place}.fed"] = class_state.pool.anchors, class_state.pool.fed
+        for column, words in enumerate(class_state.words.values()):
+            buffer = io.BytesIO()
+            pl.DataFrame({"owner": words.owners, "word": words.words}).write_ipc(buffer)
+            arrays[f"{place}.words.{column}"] = np.frombuffer(buffer.getvalue(), np.uint8)
     return {
         "columns": list(condenser.columns),
         "worded": list(condenser.worded),
@@ -149,15 +149,15 @@ def _condenser_told(condenser: StreamCondenser, arrays: dict[str, Any]) -> dict[
     }
 
 
-def _condenser_read(told: Mapping[str, Any], arrays: Mapping[str, Any], condense: Condense) -> StreamCondenser:
-    found = StreamCondenser(
+def _condenser_read(document: Mapping[str, Any], arrays: Mapping[str, Any], condense: Condense) -> StreamCondenser:
+    condenser = StreamCondenser(
         condense=condense,
-        **{name: told[name] for name in ("columns", "worded", "most", "seed", "blocks", "harvests")},
+        **{name: document[name] for name in ("columns", "worded", "most", "seed", "blocks", "harvests")},
         shift=arrays.get("shift"),
         scale=arrays.get("scale"),
         published=_moments(arrays, "published") if "published.count" in arrays else None,
     )
-    for place, label in enumerate(told["classes"]):
+    for place, label in enumerate(document["classes"]):
         pool = GroupPool(
             k=condense.k,
             moments=_moments(arrays, f"{place}"),
@@ -165,13 +165,13 @@ def _condenser_read(told: Mapping[str, Any], arrays: Mapping[str, Any], condense
             fed=arrays[f"{place}.fed"],
         )
         words = {}
-        for column, name in enumerate(told["worded"]):
+        for column, name in enumerate(document["worded"]):
             frame = pl.read_ipc(arrays[f"{place}.words.{column}"].tobytes())
             words[name] = WaitingWords(
                 owners=frame["owner"].to_numpy().astype(np.int64), words=frame["word"].alias(name)
             )
-        found.kept[label] = Kept(pool=pool, words=words)
-    return found
+        condenser.kept[label] = Kept(pool=pool, words=words)
+    return condenser
 
 
 def _put_moments(arrays: dict[str, Any], name: str, moments: Moments) -> None:
@@ -231,8 +231,8 @@ class StateFolder:
         """Put a checkpoint in the place of the one before, and say how many records are acknowledged."""
         with self._writing():
             _durable(self.checkpoint, state.dumped())
-            told = {"stream": state.progress.stream, "acknowledged": state.progress.records}
-            _durable(self.folder / ACKNOWLEDGED, (json.dumps(told) + "\n").encode())
+            document = {"stream": state.progress.stream, "acknowledged": state.progress.records}
+            _durable(self.folder / ACKNOWLEDGED, (json.dumps(document) + "\n").encode())
 
     def publish(self, state: StreamState, write: Callable[[Path], str]) -> None:
         """Publish the next batch: ``write`` fills an empty folder and gives the seal of its manifest."""
@@ -290,8 +290,8 @@ def opened_state(folder: Path, public: Path) -> Iterator[StateFolder]:
         public.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
-        for made in (public, folder):
-            sync(made.parent)
+        for directory in (public, folder):
+            sync(directory.parent)
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise BundleError(

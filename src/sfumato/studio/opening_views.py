@@ -16,7 +16,7 @@ from sfumato.pipeline.demo import PLAN as TOUR_PLAN
 from sfumato.studio.pages import page
 from sfumato.studio.plan_text import edited
 from sfumato.studio.projects import Project, Projects
-from sfumato.studio.requests import said
+from sfumato.studio.requests import json_body
 from sfumato.tables.files import rendered
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ async def home(request: Request) -> Response:
 
 async def open_file(request: Request) -> Response:
     """A project for a file of the folder."""
-    given = await said(request)
+    given = await json_body(request)
     projects: Projects = request.app.state.projects
     place = projects.served.inside(str(given.get("file", "")))
     if not place.is_file():
         raise DataError(f"{given.get('file')!r} is no file of this folder")
-    made = await _begun(request, place, lambda folder: os.path.relpath(place, folder))
-    return JSONResponse({"go": f"/p/{made.name}/columns"})
+    project = await _begun(request, place, lambda folder: os.path.relpath(place, folder))
+    return JSONResponse({"go": f"/p/{project.name}/columns"})
 
 
 async def upload(request: Request) -> Response:
@@ -64,18 +64,18 @@ async def upload(request: Request) -> Response:
     project = projects.free_name(Path(name).stem)
     place = await projects.served.take(name, request.stream(), projects.home / project / "data")
     try:
-        made = await _begun(request, place, lambda folder: f"data/{place.name}", name=project)
+        new_project = await _begun(request, place, lambda folder: f"data/{place.name}", name=project)
     except DataError:
         place.unlink(missing_ok=True)
         raise
-    return JSONResponse({"go": f"/p/{made.name}/columns"})
+    return JSONResponse({"go": f"/p/{new_project.name}/columns"})
 
 
 async def example(request: Request) -> Response:
     """A project for a table that comes with sfumato."""
-    which = str((await said(request)).get("example", ""))
-    made = begin_example(request.app.state.projects, which)
-    return JSONResponse({"go": f"/p/{made.name}/columns"})
+    which = str((await json_body(request)).get("example", ""))
+    project = begin_example(request.app.state.projects, which)
+    return JSONResponse({"go": f"/p/{project.name}/columns"})
 
 
 def begin_example(projects: Projects, which: str) -> Project:
@@ -87,9 +87,9 @@ def begin_example(projects: Projects, which: str) -> Project:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(rendered(_example(which), path.name))
     if which == "patients":
-        made = projects.begin(name, TOUR_PLAN.replace('path = "patients.csv"', 'path = "data/patients.csv"'))
-        made.remember(guided=True)
-        return made
+        project = projects.begin(name, TOUR_PLAN.replace('path = "patients.csv"', 'path = "data/patients.csv"'))
+        project.remember(guided=True)
+        return project
     from sfumato.pipeline.profile.draft import draft
     from sfumato.pipeline.profile.profile import profile
 
@@ -112,8 +112,8 @@ async def _begun(request: Request, place: Path, path: Callable[[Path], str], nam
     """Look at the table, and begin a project with the plan that was drafted for it."""
     projects: Projects = request.app.state.projects
     called = name or projects.free_name(place.stem)
-    found: dict[str, Any] = await request.app.state.desk.ask("profile", path=str(place), reading={})
-    text = edited(found["draft"], ["input", "path"], path(projects.home / called))
+    table_profile: dict[str, Any] = await request.app.state.desk.ask("profile", path=str(place), reading={})
+    text = edited(table_profile["draft"], ["input", "path"], path(projects.home / called))
     return projects.begin(called, text)
 
 

@@ -33,7 +33,7 @@ PLACES = (_HERE / "docs", _HERE.parents[2] / "docs")
 @cache
 def place() -> Path:
     """The folder of the docs."""
-    return next((one for one in PLACES if (one / "glossary.md").is_file()), PLACES[0])
+    return next((path for path in PLACES if (path / "glossary.md").is_file()), PLACES[0])
 
 
 # Every term is explained where it stands: the glossary's words, and the way to a page of theory.
@@ -75,7 +75,7 @@ def glossary() -> dict[str, str]:
     }
 
 
-def term(word: str, shown: str | None = None) -> Markup:
+def term(word: str, label: str | None = None) -> Markup:
     """A word that says what it means when somebody asks it to."""
     name, page = f"term-{next(_NUMBER)}", PAGES.get(word, "glossary")
     meaning = glossary()[word]
@@ -83,7 +83,7 @@ def term(word: str, shown: str | None = None) -> Markup:
     return Markup(
         '<button type="button" class="term" popovertarget="{0}">{1}</button>'
         '<span popover id="{0}" class="meaning"><strong>{2}</strong>: {3}. {4}</span>'
-    ).format(name, escape(shown or word), escape(word), escape(meaning), more)
+    ).format(name, escape(label or word), escape(word), escape(meaning), more)
 
 
 # Pages from templates: every value is escaped, and every page knows where on the way it stands.
@@ -107,7 +107,7 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    made = Environment(
+    jinja_environment = Environment(
         loader=PackageLoader("sfumato.studio", "templates"),
         autoescape=True,
         trim_blocks=True,
@@ -115,8 +115,8 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=lambda value: language.seen(value) if type(value) is str else value,
     )
-    made.globals.update(term=term)
-    made.filters.update(
+    jinja_environment.globals.update(term=term)
+    jinja_environment.filters.update(
         count=language.count,
         share=language.share,
         odds=language.odds,
@@ -128,7 +128,7 @@ def environment() -> Environment:
         as_json=lambda value: json.dumps(value, ensure_ascii=False),
         drawn=Markup,
     )
-    return made
+    return jinja_environment
 
 
 def page(request: Request, template: str, *, status: int = 200, **given: Any) -> Response:
@@ -136,8 +136,8 @@ def page(request: Request, template: str, *, status: int = 200, **given: Any) ->
     from starlette.responses import HTMLResponse
 
     state = request.app.state
-    shown = environment().get_template(template)
-    html = shown.render(header=state.keys.header, steps=STEPS, here=given.pop("here", ""), **given)
+    page_template = environment().get_template(template)
+    html = page_template.render(header=state.keys.header, steps=STEPS, here=given.pop("here", ""), **given)
     return HTMLResponse(html, status_code=status)
 
 
@@ -199,10 +199,10 @@ def html_of(name: str) -> str:
     path = place() / ("glossary.md" if name == "glossary" else f"theory/{name}.md")
     if not re.fullmatch(r"[a-z0-9-]+", name) or not path.is_file():
         raise DataError(f"there is no page {name!r}")
-    made = MarkdownIt("commonmark", {"html": False}).enable("table").render(path.read_text(encoding="utf-8"))
-    made = re.sub(r'href="(?:\.\./)*(?:theory/)?([a-z0-9-]+)\.md(#[a-z0-9-]*)?"', r'href="/theory/\1\2"', made)
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(path.read_text(encoding="utf-8"))
+    html = re.sub(r'href="(?:\.\./)*(?:theory/)?([a-z0-9-]+)\.md(#[a-z0-9-]*)?"', r'href="/theory/\1\2"', html)
     return re.sub(
-        r'<(img|a) [^>]*(src|href)="(?!/theory/)[^"#][^"]*"[^>]*>', lambda m: "" if m[1] == "img" else "<a>", made
+        r'<(img|a) [^>]*(src|href)="(?!/theory/)[^"#][^"]*"[^>]*>', lambda m: "" if m[1] == "img" else "<a>", html
     )
 
 

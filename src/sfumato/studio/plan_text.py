@@ -29,10 +29,10 @@ def tree_of(text: str) -> dict[str, Any]:
     from sfumato.core.strict_parsing import read_toml
 
     try:
-        found: dict[str, Any] = read_toml(text)
+        tree: dict[str, Any] = read_toml(text)
     except ValueError as error:
         raise PlanError(f"the plan is not valid TOML: {error}") from error
-    return found
+    return tree
 
 
 def edited(text: str, path: Sequence[str], value: Any) -> str:
@@ -67,20 +67,20 @@ _WIDE = ("columns",)
 
 
 def _wide(kit: Any, value: Any) -> Any:
-    made = kit.table()
-    for key, one in value.items():
-        made[key] = _inline(kit, one)
-    return made
+    table = kit.table()
+    for key, item in value.items():
+        table[key] = _inline(kit, item)
+    return table
 
 
 def _inline(kit: Any, value: Any) -> Any:
     """Tables inside a section are written in one line, as plans are."""
     if isinstance(value, Mapping):
-        made = kit.inline_table()
-        for key, one in value.items():
-            made[key] = _inline(kit, one)
-        return made
-    return [_inline(kit, one) for one in value] if isinstance(value, list) else value
+        inline_table = kit.inline_table()
+        for key, item in value.items():
+            inline_table[key] = _inline(kit, item)
+        return inline_table
+    return [_inline(kit, item) for item in value] if isinstance(value, list) else value
 
 
 # A plan of a project may read what lies in the served folder, and nothing else, wherever links lead.
@@ -160,8 +160,8 @@ def _texts(value: Any, where: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
     if isinstance(value, str) and where:
         yield where, value
     elif isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from _texts(one, (*where, str(key)))
+        for key, item in value.items():
+            yield from _texts(item, (*where, str(key)))
     elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one, where)
+        for item in value:
+            yield from _texts(item, where)

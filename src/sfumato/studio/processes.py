@@ -76,47 +76,53 @@ def _release(folder: Path, number: int, tell: Tell) -> None:
         tell({"event": "note", "text": note})
 
     work = Work(progress=_Told(tell), notice=notice)
-    made = release(confined_plan(folder, text), work=work)
+    new_release = release(confined_plan(folder, text), work=work)
     begun, place = folder / RUNS / f"{BEGUN}{number:04d}", folder / RUNS / f"{number:04d}"
     shutil.rmtree(begun, ignore_errors=True)
     begun.mkdir(parents=True)
-    inside = begun / "inside.html" if made.kind.inside_page is not None else None
-    checked = made.write(begun / "release", inside=inside, work=work)
+    inside = begun / "inside.html" if new_release.kind.inside_page is not None else None
+    checked = new_release.write(begun / "release", inside=inside, work=work)
     (begun / PLAN).write_text(text, encoding="utf-8")
-    promises = [list(one) for one in made.kind.promises(load(begun / "release" / MANIFEST))]
+    promises = [list(promise) for promise in new_release.kind.promises(load(begun / "release" / MANIFEST))]
     result = {
-        **_told(made),
+        **_told(new_release),
         "promises": promises,
         "verified": checked.holds,
         "notes": notes,
         "revision": revision(text),
     }
-    _dump(begun / PICTURES, asdict(made.kind.drawn(made)))
+    _dump(begun / PICTURES, asdict(new_release.kind.drawn(new_release)))
     _dump(begun / RESULT, result)
     begun.replace(place)
 
 
-def _told(made: Any) -> dict[str, Any]:
+def _told(release: Any) -> dict[str, Any]:
     """What a page tells about a release."""
     from sfumato.reports.attacks import verdicts
 
-    told = made.kind.summary(made)
+    summary = release.kind.summary(release)
     attacks = [
-        {"attack": one.attack, "chip": one.chip, "broken": one.broken, "verdict": one.verdict, "who": one.who}
-        for one in verdicts(made.audit.findings)
+        {
+            "attack": verdict.attack,
+            "chip": verdict.chip,
+            "broken": verdict.broken,
+            "verdict": verdict.verdict,
+            "who": verdict.who,
+        }
+        for verdict in verdicts(release.audit.findings)
     ]
     return {
-        "inside": made.kind.inside_page is not None,
-        "heads": list(told.heads),
-        "cells": [[one if isinstance(one, int | float) else str(one) for one in row] for row in told.cells],
-        "algorithm": made.algorithm,
-        "why": made.why,
-        "metric": made.plan.metric,
-        "rows": made.height,
-        "lines": list(told.lines),
-        "changes": [list(one) for one in told.changes],
+        "inside": release.kind.inside_page is not None,
+        "heads": list(summary.heads),
+        "cells": [[cell if isinstance(cell, int | float) else str(cell) for cell in row] for row in summary.cells],
+        "algorithm": release.algorithm,
+        "why": release.why,
+        "metric": release.plan.metric,
+        "rows": release.height,
+        "lines": list(summary.lines),
+        "changes": [list(change) for change in summary.changes],
         "attacks": attacks,
-        **made.kind.figures(made),
+        **release.kind.figures(release),
     }
 
 
@@ -183,9 +189,12 @@ class _Desk:
 
         key = (path, repr(reading), os.stat(path).st_mtime_ns if os.path.exists(path) else None)
         if self._profiled[0] != key:
-            found = profile(path, reading=reading)
-            told = {**found.to_json(), "draft": draft(found, path=os.path.basename(path), reading=reading)}
-            self._profiled = (key, told)
+            table_profile = profile(path, reading=reading)
+            document = {
+                **table_profile.to_json(),
+                "draft": draft(table_profile, path=os.path.basename(path), reading=reading),
+            }
+            self._profiled = (key, document)
         return self._profiled[1]
 
     def levels(self, folder: str, text: str, column: str, tree: dict[str, Any], key: str) -> Any:
@@ -209,10 +218,10 @@ class _Desk:
         plan = described_plan(Path(folder), text)
         return self._explored(plan).spread(plan, column, key)
 
-    def declared(self, folder: str, text: str, column: str, said: dict[str, Any]) -> Any:
+    def declared(self, folder: str, text: str, column: str, declaration: dict[str, Any]) -> Any:
         """What a declared domain means for the rows of a column."""
-        plan = self._confined(folder, text, said)
-        return self._explored(plan).declared(plan, column, said)
+        plan = self._confined(folder, text, declaration)
+        return self._explored(plan).declared(plan, column, declaration)
 
     def _confined(self, folder: str, text: str, more: dict[str, Any]) -> Plan:
         """The plan; what is said beside it leads nowhere outside either."""
@@ -245,8 +254,12 @@ class _Desk:
         from sfumato.bundles.summary import sentences
         from sfumato.pipeline.release import verify
 
-        found = verify(folder)
-        return {"holds": found.holds, "checks": len(found.checks), "sentences": sentences(found.checks)}
+        verification = verify(folder)
+        return {
+            "holds": verification.holds,
+            "checks": len(verification.checks),
+            "sentences": sentences(verification.checks),
+        }
 
     def attack(self, folder: str, original: str, plan: str | None) -> Any:
         """What adversaries can do with a bundle."""
@@ -254,10 +267,10 @@ class _Desk:
         from sfumato.reports.attacks import verdicts
 
         loaded = None if plan is None else confined_plan(Path(plan).parent, Path(plan).read_text(encoding="utf-8"))
-        found = attack(folder, original, plan=loaded, attacks=("all",), trials=1000, work=Work())
-        told = [{"attack": one.attack, "threat": one.threat, "who": one.who, "verdict": one.verdict,
-                 "chip": one.chip, "broken": one.broken} for one in verdicts(found.findings)]  # fmt: skip
-        return {"findings": told, "skipped": dict(found.skipped)}
+        audit = attack(folder, original, plan=loaded, attacks=("all",), trials=1000, work=Work())
+        findings = [{"attack": verdict.attack, "threat": verdict.threat, "who": verdict.who, "verdict": verdict.verdict,
+                 "chip": verdict.chip, "broken": verdict.broken} for verdict in verdicts(audit.findings)]  # fmt: skip
+        return {"findings": findings, "skipped": dict(audit.skipped)}
 
     def budget(self, folder: str, text: str) -> Any:
         """What everybody may spend and has spent, and which columns can be asked about."""
@@ -358,14 +371,14 @@ class Jobs:
 
     async def told(self, project: Project) -> AsyncIterator[Mapping[str, Any]]:
         """What the release of a project tells, from its beginning to its end."""
-        job, told, last = self.of.get(project.name), 0, None
+        job, n_sent, last = self.of.get(project.name), 0, None
         while job is not None:
             events = list(job.events)
-            fresh = events[told:] or [one for one in events[-1:] if one is not last]
+            fresh = events[n_sent:] or [event for event in events[-1:] if event is not last]
             for last in fresh:
                 yield last
-            told = len(events)
-            if job.over and told == len(job.events):
+            n_sent = len(events)
+            if job.over and n_sent == len(job.events):
                 return
             await asyncio.sleep(0.1)
 
@@ -399,7 +412,7 @@ class TableDesk:
                 theirs.close()
             try:
                 self._pipe.send((verb, given))
-                how, found = self._pipe.recv()
+                how, answer = self._pipe.recv()
             except (EOFError, OSError):
                 self._process = None
                 if self._stopped:
@@ -409,8 +422,8 @@ class TableDesk:
                 raise DataError("the process that reads the table has ended; the table may be too large for memory, so "
                                 "name an engine in the plan") from None  # fmt: skip
         if how == "refused":
-            raise DataError(found)
-        return found
+            raise DataError(answer)
+        return answer
 
     def close(self) -> None:
         """End the process, and with it whatever it was asked."""

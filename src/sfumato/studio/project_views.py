@@ -20,7 +20,7 @@ from sfumato.pipeline.exploration import TIMES, as_file, with_noise
 from sfumato.studio.pages import MODELS, plan_state, step
 from sfumato.studio.plan_text import edited
 from sfumato.studio.projects import Project, read
-from sfumato.studio.requests import changes, number, said, table
+from sfumato.studio.requests import changes, json_body, number, table
 from sfumato.tables.hierarchy_files import DATA_SETS, hierarchy_files
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ FINDING = ("k-anonymity", "k-map", "delta-presence", "km-anonymity", "lkc-privac
 
 def of(request: Request) -> Project:
     """The project of a request."""
-    found: Project = request.app.state.projects.one(request.path_params["name"])
-    return found
+    project: Project = request.app.state.projects.one(request.path_params["name"])
+    return project
 
 
 async def start(request: Request) -> Response:
@@ -93,15 +93,15 @@ async def hierarchies(request: Request) -> Response:
     noise = project.kind == "private"
     tabs = list(_tabs(project.tree.get("columns", {}), noise=noise))
     column, key = request.query_params.get("column", ""), request.query_params.get("key", "hierarchy")
-    found = [one for one in tabs if one[0] == column and one[1] == key] if column else tabs[:1]
-    if column and not found:
+    matches = [tab for tab in tabs if tab[0] == column and tab[1] == key] if column else tabs[:1]
+    if column and not matches:
         role = "published" if noise else "a quasi-identifier"
         raise PlanError(f"columns.{column} is not {role}; give it that role first")
     bundled = [f"{place}/{name}" for place in DATA_SETS for name in hierarchy_files(place)]
-    shown: dict[str, Any] = {"tabs": tabs, "chosen": found[0] if found else None, "bundled": bundled}
+    context: dict[str, Any] = {"tabs": tabs, "chosen": matches[0] if matches else None, "bundled": bundled}
     if noise:
-        return step(request, project, "hierarchies", "domains", kinds=DOMAINS, known_by=KNOWN_BY, **shown)
-    return step(request, project, "hierarchies", kinds=HIERARCHIES, **shown)
+        return step(request, project, "hierarchies", "domains", kinds=DOMAINS, known_by=KNOWN_BY, **context)
+    return step(request, project, "hierarchies", kinds=HIERARCHIES, **context)
 
 
 def _tabs(columns: Mapping[str, Any], *, noise: bool) -> Iterator[tuple[str, str, str]]:
@@ -123,8 +123,8 @@ def pieces(text: str) -> list[tuple[str, str]]:
     [('words', 'at least '), ('parameter', 'k'), ('words', ' rows')]
     """
     parts = re.split(r"\{(\w+)\}", text)
-    found = [("parameter" if place % 2 else "words", part) for place, part in enumerate(parts)]
-    return [one for one in found if one[1]]
+    pairs = [("parameter" if place % 2 else "words", part) for place, part in enumerate(parts)]
+    return [pair for pair in pairs if pair[1]]
 
 
 async def requirement(request: Request) -> Response:
@@ -189,14 +189,14 @@ def looked(view: View) -> View:
 
 async def save_plan(request: Request) -> Response:
     """The whole text of the plan, from the panel."""
-    project, given = of(request), await said(request)
+    project, given = of(request), await json_body(request)
     project.save(str(given.get("text", "")), str(given.get("revision")))
     return JSONResponse(plan_state(project))
 
 
 async def edit_plan(request: Request) -> Response:
     """Some keys of the plan, from a form."""
-    project, given = of(request), await said(request)
+    project, given = of(request), await json_body(request)
     project.edit(changes(given), str(given.get("revision")))
     return JSONResponse(plan_state(project))
 
@@ -243,9 +243,11 @@ async def spread(request: Request) -> Response:
 @looked
 async def declared(request: Request) -> Response:
     """What a declared domain means for the rows of a column, before it is taken into the plan."""
-    given = await said(request)
-    found = await ask_desk(request, of(request), "declared", column=str(given.get("column")), said=table(given, "said"))
-    return JSONResponse(found)
+    given = await json_body(request)
+    answer = await ask_desk(
+        request, of(request), "declared", column=str(given.get("column")), declaration=table(given, "said")
+    )
+    return JSONResponse(answer)
 
 
 async def take_file(request: Request) -> Response:
@@ -275,7 +277,7 @@ async def fitting(request: Request) -> Response:
 
 async def read_hint(request: Request) -> Response:
     """Somebody has read a hint."""
-    read(of(request), str((await said(request)).get("step", "")))
+    read(of(request), str((await json_body(request)).get("step", "")))
     return JSONResponse({"read": True})
 
 
@@ -313,10 +315,10 @@ async def cancel_search(request: Request) -> Response:
 
 async def progress(request: Request) -> Response:
     """What the release that is being made tells, as it tells it."""
-    told = request.app.state.jobs.told(of(request))
+    events = request.app.state.jobs.told(of(request))
 
     async def lines() -> AsyncIterator[str]:
-        async for event in told:
+        async for event in events:
             yield f"data: {json.dumps(event)}\n\n"
 
     return StreamingResponse(lines(), media_type="text/event-stream")
@@ -329,15 +331,15 @@ async def ask_desk(request: Request, project: Project, verb: str, **given: Any) 
 
 async def profile_of(request: Request, project: Project) -> Any:
     """What the project's table looks like, read as the plan says."""
-    said = project.tree.get("input", {})
-    path = project.folder / str(said.get("path", ""))
+    settings = project.tree.get("input", {})
+    path = project.folder / str(settings.get("path", ""))
     request.app.state.projects.served.inside(str(path))
-    reading = {key: said[key] for key in ("delimiter", "encoding", "names", "header") if key in said}
+    reading = {key: settings[key] for key in ("delimiter", "encoding", "names", "header") if key in settings}
     return await request.app.state.desk.ask("profile", path=str(path), reading=reading)
 
 
 async def _with_tree(request: Request, verb: str) -> Any:
-    given = await said(request)
+    given = await json_body(request)
     about = {"column": str(given.get("column")), "tree": table(given, "tree"), "key": _key(given.get("key"))}
     return await ask_desk(request, of(request), verb, **about)
 
@@ -377,7 +379,7 @@ GROUPS, NOISE = "groups", "noise"
 
 async def promise(request: Request) -> Response:
     """Take the other kind of promise; the plan that was there is kept, and comes back with its own kind."""
-    project, given = of(request), await said(request)
+    project, given = of(request), await json_body(request)
     wanted = NOISE if given.get("promise") == NOISE else GROUPS
     now = NOISE if project.kind == "private" else GROUPS
     left_out: list[str] = []
@@ -393,10 +395,10 @@ async def _text(request: Request, project: Project, wanted: str) -> tuple[str, l
     kept = project.notes.get("promises", {}).get(wanted)
     if kept is not None:
         return str(kept), []
-    found = await profile_of(request, project)
+    table_profile = await profile_of(request, project)
     if wanted == GROUPS:
-        return edited(found["draft"], ["input", "path"], project.tree["input"]["path"]), []
-    types = {one["name"]: str(one["type"]) for one in found["columns"]}
+        return edited(table_profile["draft"], ["input", "path"], project.tree["input"]["path"]), []
+    types = {column["name"]: str(column["type"]) for column in table_profile["columns"]}
     changes, left_out = with_noise(project.tree, types, project.folder)
     text = project.text
     for path, value in changes:

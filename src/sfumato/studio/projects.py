@@ -80,16 +80,20 @@ class ServedFolder:
 
     def files(self) -> list[FileShown]:
         """The tables in the folder and two folders below, but for projects."""
-        found: list[FileShown] = []
+        table_files: list[FileShown] = []
         for folder, below, names in os.walk(self.root):
             depth = len(Path(folder).relative_to(self.root).parts)
-            below[:] = sorted(one for one in below if not one.startswith(".") and one != HOME and depth < 2)
+            below[:] = sorted(
+                folder_name
+                for folder_name in below
+                if not folder_name.startswith(".") and folder_name != HOME and depth < 2
+            )
             for name in sorted(names):
                 place = Path(folder) / name
-                if place.suffix.lower() in _SHOWN and not place.is_symlink() and len(found) < _MOST_FILES:
-                    shown = place.relative_to(self.root).as_posix()
-                    found.append(FileShown(name=shown, size=place.stat().st_size))
-        return found
+                if place.suffix.lower() in _SHOWN and not place.is_symlink() and len(table_files) < _MOST_FILES:
+                    relative_path = place.relative_to(self.root).as_posix()
+                    table_files.append(FileShown(name=relative_path, size=place.stat().st_size))
+        return table_files
 
     async def take(self, name: str, chunks: AsyncIterator[bytes], folder: Path) -> Path:
         """Write what arrives into a folder, piece by piece; more than the limit leaves nothing behind."""
@@ -146,14 +150,14 @@ class Run:
     @property
     def result(self) -> dict[str, Any]:
         """What it came to."""
-        found: dict[str, Any] = json.loads((self.folder / RESULT).read_text(encoding="utf-8"))
-        return found
+        document: dict[str, Any] = json.loads((self.folder / RESULT).read_text(encoding="utf-8"))
+        return document
 
     @property
     def pictures(self) -> dict[str, Any]:
         """What is drawn of it, with the original's figures."""
-        found: dict[str, Any] = json.loads((self.folder / PICTURES).read_text(encoding="utf-8"))
-        return found
+        document: dict[str, Any] = json.loads((self.folder / PICTURES).read_text(encoding="utf-8"))
+        return document
 
     @property
     def text(self) -> str:
@@ -227,10 +231,10 @@ class Project:
     def notes(self) -> dict[str, Any]:
         """What the studio remembers beside the plan: which hints were read, which result was picked."""
         try:
-            found = json.loads((self.folder / NOTES).read_text(encoding="utf-8"))
+            document = json.loads((self.folder / NOTES).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return document if isinstance(document, dict) else {}
 
     def remember(self, **notes: Any) -> None:
         """Keep some notes."""
@@ -240,33 +244,35 @@ class Project:
     def picked(self) -> Run | None:
         """The result that was picked, or the last one; None where there is none."""
         runs = self.runs
-        chosen = [one for one in runs if one.number == self.notes.get("picked")]
+        chosen = [run for run in runs if run.number == self.notes.get("picked")]
         return next(iter(chosen or runs[-1:]), None)
 
     @property
     def runs(self) -> list[Run]:
         """What was made, oldest first."""
         place = self.folder / RUNS
-        names = sorted(int(one.name) for one in place.iterdir() if one.name.isdigit()) if place.is_dir() else []
+        names = sorted(int(path.name) for path in place.iterdir() if path.name.isdigit()) if place.is_dir() else []
         return [
-            Run(number=one, folder=place / f"{one:04d}") for one in names if (place / f"{one:04d}" / RESULT).is_file()
+            Run(number=number, folder=place / f"{number:04d}")
+            for number in names
+            if (place / f"{number:04d}" / RESULT).is_file()
         ]
 
     def run(self, number: int) -> Run:
         """One of them."""
-        for one in self.runs:
-            if one.number == number:
-                return one
+        for run in self.runs:
+            if run.number == number:
+                return run
         raise DataError(f"project {self.name} has no run {number}")
 
     def next_run(self) -> int:
         """The number of the next run."""
-        return max((one.number for one in self.runs), default=0) + 1
+        return max((run.number for run in self.runs), default=0) + 1
 
     def clear(self) -> None:
         """Remove what a run that was stopped left behind."""
-        for one in (self.folder / RUNS).glob(f"{BEGUN}*"):
-            shutil.rmtree(one, ignore_errors=True)
+        for folder in (self.folder / RUNS).glob(f"{BEGUN}*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,8 +289,12 @@ class Projects:
 
     def all(self) -> list[Project]:
         """Every project, by name."""
-        found = sorted(self.home.glob(f"*/{PLAN}")) if self.home.is_dir() else []
-        return [Project(name=one.parent.name, folder=one.parent) for one in found if _NAME.fullmatch(one.parent.name)]
+        plan_paths = sorted(self.home.glob(f"*/{PLAN}")) if self.home.is_dir() else []
+        return [
+            Project(name=path.parent.name, folder=path.parent)
+            for path in plan_paths
+            if _NAME.fullmatch(path.parent.name)
+        ]
 
     def one(self, name: str) -> Project:
         """The project of a name."""

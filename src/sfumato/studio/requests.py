@@ -133,7 +133,7 @@ MAX_BODY = 4 * MOST_TOML
 """How many bytes a request may have: those of the longest plan."""
 
 
-async def said(request: Request) -> Said:
+async def json_body(request: Request) -> Said:
     """The JSON object of a request."""
     body = b""
     async for chunk in request.stream():
@@ -157,18 +157,18 @@ def table(given: Said, key: str) -> dict[str, Any]:
     >>> table({"tree": {"kind": "flat"}}, "tree")
     {'kind': 'flat'}
     """
-    found = given.get(key)
-    if not isinstance(found, dict):
-        raise DataError(f"{key} must be a table, not {found!r}")
-    return found
+    value = given.get(key)
+    if not isinstance(value, dict):
+        raise DataError(f"{key} must be a table, not {value!r}")
+    return value
 
 
 def levels(given: Said) -> dict[str, int]:
     """The level of each column."""
-    found = table(given, "levels")
-    if not all(isinstance(one, int) for one in found.values()):
+    chosen_levels = table(given, "levels")
+    if not all(isinstance(level, int) for level in chosen_levels.values()):
         raise DataError("levels must be whole numbers")
-    return found
+    return chosen_levels
 
 
 def changes(given: Said) -> list[tuple[list[str], Any]]:
@@ -177,10 +177,12 @@ def changes(given: Said) -> list[tuple[list[str], Any]]:
     >>> changes({"changes": [[["privacy", "k_anonymity"], 5]]})
     [(['privacy', 'k_anonymity'], 5)]
     """
-    found = given.get("changes")
-    pairs = found if isinstance(found, list) else []
-    whole = [one for one in pairs if isinstance(one, list) and len(one) == 2 and isinstance(one[0], list) and one[0]]
-    if not isinstance(found, list) or len(whole) != len(found):
+    edits = given.get("changes")
+    pairs = edits if isinstance(edits, list) else []
+    whole = [
+        pair for pair in pairs if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], list) and pair[0]
+    ]
+    if not isinstance(edits, list) or len(whole) != len(edits):
         raise DataError("changes must be pairs of a key's path and its value")
     return [([str(part) for part in path], value) for path, value in whole]
 

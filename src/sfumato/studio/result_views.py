@@ -16,7 +16,7 @@ from sfumato.reports.svg import Picture
 from sfumato.studio.pages import step
 from sfumato.studio.project_views import of
 from sfumato.studio.projects import PLAN, Project, Run
-from sfumato.studio.requests import REPORT_POLICY, levels, said
+from sfumato.studio.requests import REPORT_POLICY, json_body, levels
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
@@ -33,25 +33,25 @@ _RISK = AxisFacts(
 
 def compared(runs: Sequence[Run]) -> Picture | None:
     """The runs as points; None where fewer than two have figures of both."""
-    found = [(run, run.result) for run in runs]
-    tables = [(run, one) for run, one in found if "risk" in one and one.get("utility")]
+    results = [(run, run.result) for run in runs]
+    tables = [(run, run_result) for run, run_result in results if "risk" in run_result and run_result.get("utility")]
     if len(tables) < 2:
         return None
     metric = tables[-1][1]["metric"]
-    series = tuple(dict.fromkeys(str(one["algorithm"]) for _, one in tables))
+    series = tuple(dict.fromkeys(str(run_result["algorithm"]) for _, run_result in tables))
     axis = AxisFacts(name=metric, meaning="what was lost", better="lower", how="number")
     points = tuple(
         PointFacts(
             number=run.number,
-            series=series.index(str(one["algorithm"])),
+            series=series.index(str(run_result["algorithm"])),
             parameters=(),
             status="verified",
-            privacy=(float(one["risk"]["marketer"]),),
-            utility=(float(one["utility"].get(metric, 0.0)),),
+            privacy=(float(run_result["risk"]["marketer"]),),
+            utility=(float(run_result["utility"].get(metric, 0.0)),),
         )
-        for run, one in tables
+        for run, run_result in tables
     )
-    front = tuple(one.number for one in points if not any(_better(other, one) for other in points))
+    front = tuple(point.number for point in points if not any(_better(other, point) for other in points))
     facts = FrontierFacts(
         made="", version=__version__, rows=0, target=None, risk=None, series=series, keys=(),
         privacy=(_RISK,), utility=(axis,), points=points, fronts={(0, 0): front},
@@ -59,11 +59,11 @@ def compared(runs: Sequence[Run]) -> Picture | None:
     return chart(facts, (0, 0), LARGE)
 
 
-def _better(one: PointFacts, other: PointFacts) -> bool:
+def _better(point: PointFacts, other: PointFacts) -> bool:
     """Whether one point is at least as good in both, and better in one."""
     pairs = [
         (a or 0.0, b or 0.0)
-        for a, b in zip((*one.privacy, *one.utility), (*other.privacy, *other.utility), strict=True)
+        for a, b in zip((*point.privacy, *point.utility), (*other.privacy, *other.utility), strict=True)
     ]
     return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
 
@@ -95,17 +95,17 @@ async def result(request: Request) -> Response:
     desk = request.app.state.desk
     sample = await desk.ask("sample", folder=str(run.bundle), many=SAMPLE)
     before = await desk.ask("rows", folder=str(project.folder), text=run.text, first=0, many=SAMPLE)
-    shown: dict[str, Any] = {"run": run, "found": run.result, "drawn": run.pictures}
-    return step(request, project, "result", sample=sample, before=before, **shown)
+    context: dict[str, Any] = {"run": run, "found": run.result, "drawn": run.pictures}
+    return step(request, project, "result", sample=sample, before=before, **context)
 
 
 async def around(request: Request) -> Response:
     """A node of the lattice with its neighbours, under the plan that the run was made with."""
     project, run = run_of(request)
-    given = await said(request)
-    asked = levels(given)
-    found = await request.app.state.desk.ask("around", folder=str(project.folder), text=run.text, levels=asked)
-    return JSONResponse(found)
+    given = await json_body(request)
+    chosen_levels = levels(given)
+    answer = await request.app.state.desk.ask("around", folder=str(project.folder), text=run.text, levels=chosen_levels)
+    return JSONResponse(answer)
 
 
 async def compare(request: Request) -> Response:

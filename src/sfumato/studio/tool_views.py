@@ -13,7 +13,7 @@ from sfumato.bundles.files import MANIFEST
 from sfumato.core.errors import DataError
 from sfumato.studio.pages import page
 from sfumato.studio.projects import Project, Projects
-from sfumato.studio.requests import REPORT_POLICY, said
+from sfumato.studio.requests import REPORT_POLICY, json_body
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,13 +24,13 @@ _MOST = 300
 
 def bundles(projects: Projects, kind: str | None = None) -> list[str]:
     """The bundles of the folder, by their path."""
-    root, found = projects.served.root, []
+    root, paths = projects.served.root, []
     for place in sorted(root.glob(f"**/{MANIFEST}"))[:_MOST]:
         if place.is_symlink() or any(part.startswith(".") for part in place.relative_to(root).parts):
             continue
         if kind is None or _kind(place) == kind:
-            found.append(place.parent.relative_to(root).as_posix())
-    return found
+            paths.append(place.parent.relative_to(root).as_posix())
+    return paths
 
 
 def _kind(manifest: Path) -> str:
@@ -48,17 +48,17 @@ async def verify(request: Request) -> Response:
 async def attack(request: Request) -> Response:
     """Choose a bundle and its original, and see what an adversary can do."""
     projects: Projects = request.app.state.projects
-    own = {one.name: _table_of(one, projects.served.root) for one in projects.all()}
-    files = dict.fromkeys([*(one.name for one in projects.served.files()), *filter(None, own.values())])
+    own = {project.name: _table_of(project, projects.served.root) for project in projects.all()}
+    files = dict.fromkeys([*(served_file.name for served_file in projects.served.files()), *filter(None, own.values())])
     return page(request, "attack.html.j2", here="attack", bundles=bundles(projects), files=list(files), own=own)
 
 
 def _table_of(project: Project, root: Path) -> str:
     """The path of a project's table in the served folder; empty where it has none there."""
-    said = project.tree.get("input", {}).get("path")
+    path = project.tree.get("input", {}).get("path")
     try:
-        place = (project.folder / str(said)).resolve()
-        return place.relative_to(root).as_posix() if said and place.is_relative_to(root) and place.is_file() else ""
+        place = (project.folder / str(path)).resolve()
+        return place.relative_to(root).as_posix() if path and place.is_relative_to(root) and place.is_file() else ""
     except (OSError, ValueError):  # a plan may name what no file can be called
         return ""
 
@@ -66,7 +66,7 @@ def _table_of(project: Project, root: Path) -> str:
 async def ask(request: Request) -> Response:
     """Ask a project's table under its budget."""
     projects: Projects = request.app.state.projects
-    names = [one.name for one in projects.all()]
+    names = [project.name for project in projects.all()]
     wanted = request.query_params.get("project")
     chosen = projects.one(wanted).name if wanted else next(iter(names), None)
     return page(request, "ask.html.j2", here="ask", projects=names, chosen=chosen)
@@ -74,11 +74,11 @@ async def ask(request: Request) -> Response:
 
 async def joint(request: Request) -> Response:
     """The results of sessions of several parties that lie in the folder."""
-    found = bundles(request.app.state.projects, "joint")
+    bundle_paths = bundles(request.app.state.projects, "joint")
     chosen = request.query_params.get("bundle")
-    if chosen is not None and chosen not in found:
+    if chosen is not None and chosen not in bundle_paths:
         raise DataError(f"{chosen!r} is no joint result of this folder")
-    return page(request, "joint.html.j2", here="joint", bundles=found, chosen=chosen)
+    return page(request, "joint.html.j2", here="joint", bundles=bundle_paths, chosen=chosen)
 
 
 async def joint_report(request: Request) -> Response:
@@ -93,18 +93,18 @@ async def joint_report(request: Request) -> Response:
 
 async def verified(request: Request) -> Response:
     """What the checks of a bundle come to."""
-    place = _inside(request, (await said(request)).get("bundle"))
+    place = _inside(request, (await json_body(request)).get("bundle"))
     return JSONResponse(await request.app.state.tools.ask("verify", folder=str(place)))
 
 
 async def attacked(request: Request) -> Response:
     """What the attacks on a bundle find."""
-    given = await said(request)
+    given = await json_body(request)
     bundle, original = _inside(request, given.get("bundle")), _inside(request, given.get("original"))
     plan = given.get("plan")
     text = None if not plan else str(request.app.state.projects.one(str(plan)).folder / "plan.toml")
-    found = await request.app.state.tools.ask("attack", folder=str(bundle), original=str(original), plan=text)
-    return JSONResponse(found)
+    answer = await request.app.state.tools.ask("attack", folder=str(bundle), original=str(original), plan=text)
+    return JSONResponse(answer)
 
 
 async def budget(request: Request) -> Response:
@@ -114,7 +114,7 @@ async def budget(request: Request) -> Response:
 
 async def grant(request: Request) -> Response:
     """Let somebody spend so much."""
-    given = await said(request)
+    given = await json_body(request)
     analyst = str(given.get("analyst") or "").strip() or None
     return JSONResponse(await _of_project(request, "grant", limit=str(given.get("limit", "")), analyst=analyst))
 
@@ -122,16 +122,16 @@ async def grant(request: Request) -> Response:
 async def confirm(request: Request) -> Response:
     """The steward says that a drafted domain is public knowledge."""
     project = request.app.state.projects.one(request.path_params["name"])
-    column = str((await said(request)).get("column", ""))
+    column = str((await json_body(request)).get("column", ""))
     if project.tree.get("columns", {}).get(column, {}).get("domain_from") != "profile":
         raise DataError(f"columns.{column} has no drafted domain to confirm")
     project.edit([(["columns", column, "domain_from"], "public")], project.revision)
     return JSONResponse(await _of_project(request, "budget"))
 
 
-async def asked(request: Request) -> Response:
+async def answer_question(request: Request) -> Response:
     """A noisy answer, paid for from the project's ledger."""
-    given = await said(request)
+    given = await json_body(request)
     analyst = str(given.get("analyst") or "").strip() or None
     texts = {key: str(given.get(key, "")) for key in ("sql", "epsilon")}
     return JSONResponse(await _of_project(request, "ask", analyst=analyst, **texts))
@@ -149,12 +149,12 @@ async def stop(request: Request) -> Response:
 
 
 def _inside(request: Request, name: Any) -> Path:
-    found: Path = request.app.state.projects.served.inside(str(name or ""))
+    path: Path = request.app.state.projects.served.inside(str(name or ""))
     if not name:
         raise DataError("nothing is chosen; put a table or a bundle into the folder that the studio serves")
-    if not found.exists():
+    if not path.exists():
         raise DataError(f"{name!r} is not in the folder that the studio serves")
-    return found
+    return path
 
 
 ROUTES = (
@@ -169,5 +169,5 @@ ROUTES = (
     Route("/api/p/{name}/budget", budget),
     Route("/api/p/{name}/grant", grant, methods=["POST"]),
     Route("/api/p/{name}/confirm", confirm, methods=["POST"]),
-    Route("/api/p/{name}/ask", asked, methods=["POST"]),
+    Route("/api/p/{name}/ask", answer_question, methods=["POST"]),
 )

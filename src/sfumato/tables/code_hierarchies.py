@@ -93,9 +93,9 @@ def above(code: str, system: str) -> tuple[str, ...] | None:
     known, plain = SYSTEMS[system], code.strip().upper().replace(".", "")
     if not re.fullmatch(known.code, plain):
         return None
-    found = [re.match(cut, plain) for cut in known.cuts]
-    parts = [one[0] for one in found if one is not None]
-    chapter = next((one for one in chapters(system) if parts and one.holds(parts[-1])), None)
+    matches = [re.match(cut, plain) for cut in known.cuts]
+    parts = [match[0] for match in matches if match is not None]
+    chapter = next((candidate for candidate in chapters(system) if parts and candidate.holds(parts[-1])), None)
     if chapter is None:
         return None
     lower = parts[:-1] if len(known.cuts) > 1 else parts
@@ -121,15 +121,15 @@ class Codes:
 
     def build(self, domain: ObservedDomain) -> Hierarchy:
         """Bind to a column of codes; sizes are numbers of observed values, and a value that is no code is refused."""
-        found = [above(value, self.system) for value in domain.values]
-        bad = [place for place, labels in enumerate(found) if labels is None]
+        paths = [above(value, self.system) for value in domain.values]
+        bad = [place for place, labels in enumerate(paths) if labels is None]
         if bad:
-            shown = ", ".join(f"{domain.values[i]!r} ({int(domain.counts[i])} rows)" for i in bad[:5])
+            examples = ", ".join(f"{domain.values[i]!r} ({int(domain.counts[i])} rows)" for i in bad[:5])
             raise HierarchyError(
-                f"hierarchy of {domain.column!r}: {shown} is no code of {SYSTEMS[self.system].title}; declare such "
+                f"hierarchy of {domain.column!r}: {examples} is no code of {SYSTEMS[self.system].title}; declare such "
                 'values in [input] missing, or use { kind = "mask" } or { kind = "flat" }'
             )
-        rows = [list(labels) for labels in found if labels is not None]
+        rows = [list(labels) for labels in paths if labels is not None]
         levels = max(len(SYSTEMS[self.system].cuts), 2)
         return chain(domain, rows, leaf_counts(rows, levels), total=float(len(domain.values)))
 

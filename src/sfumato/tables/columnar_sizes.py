@@ -81,7 +81,7 @@ def _struct(value: Any) -> dict[int, Any]:
 
 
 def _structs(value: Any) -> list[dict[int, Any]]:
-    return [_struct(one) for one in value] if isinstance(value, list) else []
+    return [_struct(item) for item in value] if isinstance(value, list) else []
 
 
 class _Compact:
@@ -94,14 +94,14 @@ class _Compact:
         """The struct that begins here."""
         if deep > _DEEPEST:
             raise ValueError("its footer is nested too deep")
-        found: dict[int, Any] = {}
+        fields: dict[int, Any] = {}
         field = 0
         while True:
             head = self._byte()
             if head == 0:
-                return found
+                return fields
             field = field + (head >> 4) if head >> 4 else self._signed()
-            found[field] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15, deep + 1)
+            fields[field] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15, deep + 1)
 
     def _value(self, kind: int, deep: int) -> Any:
         if kind in (1, 2):
@@ -134,19 +134,19 @@ class _Compact:
         return self.data[self.at - 1]
 
     def _varint(self) -> int:
-        found = shift = 0
+        number = shift = 0
         while True:
-            one = self._byte()
-            found |= (one & 127) << shift
-            if one < 128:
-                return found
+            byte = self._byte()
+            number |= (byte & 127) << shift
+            if byte < 128:
+                return number
             shift += 7
             if shift > 63:
                 raise ValueError("a number in its footer is too long")
 
     def _signed(self) -> int:
-        found = self._varint()
-        return (found >> 1) ^ -(found & 1)
+        number = self._varint()
+        return (number >> 1) ^ -(number & 1)
 
     def _skip(self, size: int) -> None:
         if size > self.end - self.at:
@@ -184,10 +184,10 @@ def _sizes(data: bytes) -> Sizes:
     rows = unfolded = buffers = 0
     for block in (*_items(data, footer, 2, 24), *_items(data, footer, 3, 24)):
         place, head, _ = struct.unpack_from("<qi4xq", data, block) if block >= 0 else (-1, 0, 0)
-        found = _batch(data, place)
-        if found is None:
+        pair = _batch(data, place)
+        if pair is None:
             continue
-        batch, apart = found
+        batch, apart = pair
         rows += 0 if apart else max(_scalar("<q", data, batch, 0), 0)
         packed = _link(data, batch, 3) is not None
         for at in _items(data, batch, 2, 16):
@@ -203,10 +203,10 @@ def _unfolded(data: bytes, at: int, size: int, packed: bool) -> int:
     """The bytes that a buffer becomes."""
     if size < 0 or at < 0 or at + size > len(data):
         raise ValueError("a buffer lies outside the file")
-    said = _number("<q", data, at) if packed and size >= 8 else -1
-    if said < -1:
+    declared_size = _number("<q", data, at) if packed and size >= 8 else -1
+    if declared_size < -1:
         raise ValueError("a buffer says that it has fewer than 0 bytes")
-    return size if said == -1 else said
+    return size if declared_size == -1 else declared_size
 
 
 def _batch(data: bytes, place: int) -> tuple[int, bool] | None:
@@ -238,8 +238,8 @@ def _leaves(data: bytes, table: int, field: int, deep: int = 0) -> int:
 def _number(form: str, data: bytes, at: int) -> int:
     if at < 0:
         raise ValueError("it points outside itself")
-    found: int = struct.unpack_from(form, data, at)[0]
-    return found
+    number: int = struct.unpack_from(form, data, at)[0]
+    return number
 
 
 def _root(data: bytes, at: int) -> int:

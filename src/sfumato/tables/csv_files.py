@@ -138,9 +138,9 @@ def decode(data: bytes, encoding: str, *, where: str) -> str:
         return data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as fault:
         line = data.count(b"\n", 0, fault.start) + 1
-        found = data[fault.start : fault.start + 1].hex()
+        byte = data[fault.start : fault.start + 1].hex()
         raise DataError(
-            f"{where}: byte 0x{found} at offset {fault.start} (line {line}) is not valid {encoding}; "
+            f"{where}: byte 0x{byte} at offset {fault.start} (line {line}) is not valid {encoding}; "
             f"{_other_encoding(data)} may do"
         ) from None
 
@@ -249,10 +249,10 @@ def render_csv(frame: pl.DataFrame, *, delimiter: str) -> bytes:
     check_mark("delimiter", delimiter)
     heading = delimiter.join(_quoted_name(name, delimiter) for name in frame.columns)
     absent = '""' if frame.width == 1 else ""
-    made = io.BytesIO()
-    made.write(f"{heading}\n".encode())
-    frame.write_csv(made, include_header=False, separator=delimiter, null_value=absent)
-    return made.getvalue()
+    output = io.BytesIO()
+    output.write(f"{heading}\n".encode())
+    frame.write_csv(output, include_header=False, separator=delimiter, null_value=absent)
+    return output.getvalue()
 
 
 def _quoted_name(name: str, delimiter: str) -> str:
@@ -469,9 +469,13 @@ def unescaped_text(text: str) -> str:
 def formula_columns(frame: pl.DataFrame) -> list[str]:
     """The columns with a name or a cell that a spreadsheet would run."""
     names = [name for name in frame.columns if is_formula(name) and not name.startswith(_MARK)]
-    distinct = [one.unique() if one.dtype in ENCODED else one for one in frame.iter_columns() if one.dtype in TEXTS]
-    texts = [one.cast(pl.String) for one in distinct]
-    cells = [one.name for one in texts if bool((_formulas(one) & ~one.str.starts_with(_MARK)).any())]
+    distinct = [
+        column.unique() if column.dtype in ENCODED else column
+        for column in frame.iter_columns()
+        if column.dtype in TEXTS
+    ]
+    texts = [column.cast(pl.String) for column in distinct]
+    cells = [column.name for column in texts if bool((_formulas(column) & ~column.str.starts_with(_MARK)).any())]
     return [name for name in frame.columns if name in (*names, *cells)]
 
 
@@ -494,15 +498,15 @@ def unescaped(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _changed(frame: pl.DataFrame, cell: Callable[[pl.Expr], pl.Expr], name: Callable[[str], str]) -> pl.DataFrame:
-    found = []
-    for one in _texts(frame):
-        risky, texts = pl.lit(_formulas(one)), pl.lit(one)
-        found.append(pl.when(risky).then(cell(texts)).otherwise(texts).alias(one.name))
-    return frame.with_columns(found).rename({old: name(old) for old in frame.columns})
+    columns = []
+    for column in _texts(frame):
+        risky, texts = pl.lit(_formulas(column)), pl.lit(column)
+        columns.append(pl.when(risky).then(cell(texts)).otherwise(texts).alias(column.name))
+    return frame.with_columns(columns).rename({old: name(old) for old in frame.columns})
 
 
 def _texts(frame: pl.DataFrame) -> list[pl.Series]:
-    return [one.cast(pl.String) for one in frame.iter_columns() if one.dtype in TEXTS]
+    return [column.cast(pl.String) for column in frame.iter_columns() if column.dtype in TEXTS]
 
 
 def _formulas(cells: pl.Series) -> pl.Series:

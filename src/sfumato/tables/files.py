@@ -282,11 +282,11 @@ def rendered(
 
 def format_of(path: str | os.PathLike[str], named: str | None, formats: Iterable[Format]) -> Format:
     """The format that was named, or the one of the extension."""
-    known = {one.name: one for one in formats}
+    known = {file_format.name: file_format for file_format in formats}
     if named is not None:
         one_of("format", named, tuple(known))
         return known[named]
-    by_end = {end: one for one in known.values() for end in one.extensions}
+    by_end = {end: file_format for file_format in known.values() for end in file_format.extensions}
     ends = [end.lower() for end in Path(path).suffixes]
     end = next((end for end in reversed(ends) if end not in PACKED), "")
     if end not in by_end:

@@ -46,22 +46,22 @@ def to_native(frame: pl.DataFrame, like: object) -> object:
     known = _known(like)
     if isinstance(known, nw.LazyFrame):
         return nw.from_native(frame).lazy(known.implementation).to_native()
-    made = nw.from_arrow(frame, backend=known.implementation).to_native()
-    return _typed_like(made, like) if known.implementation.is_pandas() else made
+    native = nw.from_arrow(frame, backend=known.implementation).to_native()
+    return _typed_like(native, like) if known.implementation.is_pandas() else native
 
 
-def _typed_like(made: Any, like: Any) -> Any:
+def _typed_like(native: Any, like: Any) -> Any:
     """A pandas frame whose columns have the types of those that came in, where their values still fit them.
 
     So a null is the null of its column's type: ``pd.NA`` in extension types, ``NaT``, ``NaN`` or ``None`` in others.
     """
-    for name in made.columns:
-        before, now = like.dtypes.get(name), made.dtypes[name]
+    for name in native.columns:
+        before, now = like.dtypes.get(name), native.dtypes[name]
         objects = now.kind == "O" and str(before) in ("string", "category", "boolean")
         numbers = now.kind in "iufb" and getattr(before, "na_value", None) is not None and before.kind in "iufb"
         if before is not None and before != now and (objects or numbers):
-            made[name] = _fitted(made[name], str(before))
-    return made
+            native[name] = _fitted(native[name], str(before))
+    return native
 
 
 def _fitted(cells: Any, kind: str) -> Any:
@@ -78,13 +78,13 @@ def _known(native: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
     from narwhals.exceptions import NarwhalsError
 
     try:
-        found: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(native)
+        frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(native)
     except NarwhalsError as fault:
-        told = " ".join(str(fault).split())
-        raise DataError(f"the frame cannot be used ({told}); give every column a name of its own") from None
+        message = " ".join(str(fault).split())
+        raise DataError(f"the frame cannot be used ({message}); give every column a name of its own") from None
     except TypeError:
         raise DataError(f"a {type(native).__name__} is not a table; give {_ACCEPTED}") from None
-    return found
+    return frame
 
 
 def _names(known: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[Any]:

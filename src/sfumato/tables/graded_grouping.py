@@ -40,10 +40,10 @@ def decimal_of(text: object) -> Decimal:
     >>> decimal_of("0.10"), decimal_of(3)
     (Decimal('0.10'), Decimal('3'))
     """
-    said = str(text)
-    if not _NUMBER.fullmatch(said):
-        raise ParameterError(f"{said[:40]!r} is no decimal number")
-    return Decimal(said)
+    number_text = str(text)
+    if not _NUMBER.fullmatch(number_text):
+        raise ParameterError(f"{number_text[:40]!r} is no decimal number")
+    return Decimal(number_text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,20 +124,20 @@ class GradedGrouping:
         return self._code_of_any(number)
 
     def _code_of_any(self, number: Number) -> str:
-        found = number if isinstance(number, int | Fraction) else decimal_of(number)
-        if not self.limits[0] <= found <= self.limits[-1]:
+        value = number if isinstance(number, int | Fraction) else decimal_of(number)
+        if not self.limits[0] <= value <= self.limits[-1]:
             ends = f"{_plain(self.limits[0])} and {_plain(self.limits[-1])}"
             raise ParameterError(f"numbers must lie between {ends}, not {number}")
-        if (Fraction(found) * 10**self.decimals).denominator != 1:
+        if (Fraction(value) * 10**self.decimals).denominator != 1:
             raise ParameterError(f"numbers must have at most {self.decimals} digits after the point, not {number}")
-        return pointed(self._forward(int(Fraction(found) * self._scale)), self.digits)
+        return pointed(self._forward(int(Fraction(value) * self._scale)), self.digits)
 
     def number(self, code: Number) -> str:
         """The number whose code this is, to the last digit; what is the code of no number is refused."""
-        found = self.nearest(code)
-        if Decimal(self.code(found)) != (code if isinstance(code, Decimal) else decimal_of(code)):
+        number = self.nearest(code)
+        if Decimal(self.code(number)) != (code if isinstance(code, Decimal) else decimal_of(code)):
             raise ParameterError(f"{code} is the code of no number with {self.decimals} digits after the point")
-        return found
+        return number
 
     def nearest(self, code: Number) -> str:
         """The accepted number that is nearest to what a code stands for."""
@@ -164,14 +164,14 @@ class GradedGrouping:
     def codes(self, numbers: Iterable[Number]) -> list[str]:
         """The code of every number; each distinct one is computed once."""
         given = list(numbers)
-        made = {number: self.code(number) for number in dict.fromkeys(given)}
-        return [made[number] for number in given]
+        code_of = {number: self.code(number) for number in dict.fromkeys(given)}
+        return [code_of[number] for number in given]
 
     def numbers(self, codes: Iterable[Number]) -> list[str]:
         """The number behind every code; each distinct one is computed once."""
         given = list(codes)
-        made = {code: self.number(code) for code in dict.fromkeys(given)}
-        return [made[code] for code in given]
+        number_of = {code: self.number(code) for code in dict.fromkeys(given)}
+        return [number_of[code] for code in given]
 
     def _forward(self, units: int) -> int:
         """The code in units of its last digit."""
@@ -231,8 +231,8 @@ class NumberTerm:
     def to_json(self) -> dict[str, Any]:
         """In one spelling; ``read_terms`` reads it back."""
         ranges = [[str(low), str(high)] for low, high in pairwise(self.limits)]
-        told = {"ranges": ranges, "decimals": self.decimals, "gap": self.gap}
-        return told if self.first is None else {**told, "first": self.first}
+        document = {"ranges": ranges, "decimals": self.decimals, "gap": self.gap}
+        return document if self.first is None else {**document, "first": self.first}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,17 +251,17 @@ Term = NumberTerm | CategoryTerm
 Terms = Mapping[str, Term]
 
 
-def read_terms(said: Any, where: str = "columns") -> Terms:
+def read_terms(settings: Any, where: str = "columns") -> Terms:
     """The terms from nested tables: a list of texts, or a range with its number of categories, or ranges one by one.
 
     >>> read_terms({"age": {"low": 15, "high": 90, "categories": 5}})["age"].limits[1]
     Fraction(30, 1)
     """
-    if not isinstance(said, Mapping) or not said:
+    if not isinstance(settings, Mapping) or not settings:
         raise ParameterError(
             f'{where} must name columns, such as ward = ["A", "B"], or age = {{ low = 0, high = 100, categories = 5 }}'
         )
-    return {str(name): _term(one, f"{where}.{name}") for name, one in said.items()}
+    return {str(name): _term(term, f"{where}.{name}") for name, term in settings.items()}
 
 
 def terms_json(terms: Terms) -> dict[str, Any]:
@@ -269,83 +269,83 @@ def terms_json(terms: Terms) -> dict[str, Any]:
     return {name: terms[name].to_json() for name in sorted(terms)}
 
 
-def _term(said: Any, where: str) -> Term:
-    if isinstance(said, Mapping):
-        return _numbers(said, where)
-    if not isinstance(said, list) or not said or not all(isinstance(one, str) and one for one in said):
-        raise ParameterError(f"{where} must list texts, or be a range with low, high and categories, not {said!r}")
-    if len(set(said)) < len(said):
+def _term(value: Any, where: str) -> Term:
+    if isinstance(value, Mapping):
+        return _numbers(value, where)
+    if not isinstance(value, list) or not value or not all(isinstance(text, str) and text for text in value):
+        raise ParameterError(f"{where} must list texts, or be a range with low, high and categories, not {value!r}")
+    if len(set(value)) < len(value):
         raise ParameterError(f"{where} names a value twice")
-    return CategoryTerm(values=tuple(said))
+    return CategoryTerm(values=tuple(value))
 
 
-def _numbers(said: Mapping[str, Any], where: str) -> NumberTerm:
-    for key in said:
+def _numbers(settings: Mapping[str, Any], where: str) -> NumberTerm:
+    for key in settings:
         if key not in _KEYS:
             raise ParameterError(f"{where}.{key} is not known{nearest(key, _KEYS)} Known are {listed(_KEYS)}")
-    found = NumberTerm(
-        limits=_chosen(said, where) if "ranges" in said else _uniform(said, where),
-        decimals=_whole(said, "decimals", where, 0, MOST_DECIMALS, 0),
-        first=_whole(said, "first", where, -MOST_FIRST, MOST_FIRST, 0) if "first" in said else None,
-        gap=_whole(said, "gap", where, 0, MOST_GAP, 0),
+    term = NumberTerm(
+        limits=_chosen(settings, where) if "ranges" in settings else _uniform(settings, where),
+        decimals=_whole(settings, "decimals", where, 0, MOST_DECIMALS, 0),
+        first=_whole(settings, "first", where, -MOST_FIRST, MOST_FIRST, 0) if "first" in settings else None,
+        gap=_whole(settings, "gap", where, 0, MOST_GAP, 0),
     )
     try:
-        GradedGrouping(limits=found.limits, values=tuple(range(len(found.limits) - 1)), decimals=found.decimals)
+        GradedGrouping(limits=term.limits, values=tuple(range(len(term.limits) - 1)), decimals=term.decimals)
     except ParameterError as error:
         raise ParameterError(f"{where}: {error}") from None
-    for end in (found.limits[0], found.limits[-1]):
-        if (end * 10**found.decimals).denominator != 1:
-            raise ParameterError(f"{where}: {end} has more than decimals = {found.decimals} digits after the point")
-    return found
+    for end in (term.limits[0], term.limits[-1]):
+        if (end * 10**term.decimals).denominator != 1:
+            raise ParameterError(f"{where}: {end} has more than decimals = {term.decimals} digits after the point")
+    return term
 
 
-def _uniform(said: Mapping[str, Any], where: str) -> tuple[Fraction, ...]:
-    low, high = (_number(said.get(key), f"{where}.{key}") for key in ("low", "high"))
-    count = _whole(said, "categories", where, 1, MOST_CATEGORIES, None)
+def _uniform(settings: Mapping[str, Any], where: str) -> tuple[Fraction, ...]:
+    low, high = (_number(settings.get(key), f"{where}.{key}") for key in ("low", "high"))
+    count = _whole(settings, "categories", where, 1, MOST_CATEGORIES, None)
     if low >= high:
         raise ParameterError(f"{where}.low must be below {where}.high, not {low} and {high}")
-    return tuple(low + (high - low) * Fraction(one, count) for one in range(count + 1))
+    return tuple(low + (high - low) * Fraction(step, count) for step in range(count + 1))
 
 
-def _chosen(said: Mapping[str, Any], where: str) -> tuple[Fraction, ...]:
-    ranges = said["ranges"]
+def _chosen(settings: Mapping[str, Any], where: str) -> tuple[Fraction, ...]:
+    ranges = settings["ranges"]
     for key in _UNIFORM:
-        if key in said:
+        if key in settings:
             raise ParameterError(f"{where} has ranges and {key}; ranges say all, so leave {key} out")
     if not isinstance(ranges, list) or not 1 <= len(ranges) <= MOST_CATEGORIES:
         raise ParameterError(f"{where}.ranges must list 1 to {MOST_CATEGORIES} pairs, such as [[0, 20], [20, 100]]")
     limits: list[Fraction] = []
-    for one in ranges:
-        if not isinstance(one, list) or len(one) != 2:
-            raise ParameterError(f"{where}.ranges must list pairs of a lower and an upper end, not {one!r}")
-        low, high = (_number(end, f"{where}.ranges") for end in one)
+    for pair in ranges:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise ParameterError(f"{where}.ranges must list pairs of a lower and an upper end, not {pair!r}")
+        low, high = (_number(end, f"{where}.ranges") for end in pair)
         if low >= high:
             raise ParameterError(f"{where}.ranges: the range from {low} to {high} is empty")
         if limits and low != limits[-1]:
-            told = "overlaps" if low < limits[-1] else "leaves a gap above"
+            fault = "overlaps" if low < limits[-1] else "leaves a gap above"
             raise ParameterError(
-                f"{where}.ranges: the range that begins at {low} {told} the one before, which ends at {limits[-1]}; "
+                f"{where}.ranges: the range that begins at {low} {fault} the one before, which ends at {limits[-1]}; "
                 "each must begin where the one before ends"
             )
         limits = [*(limits or [low]), high]
     return tuple(limits)
 
 
-def _number(said: Any, where: str) -> Fraction:
+def _number(value: Any, where: str) -> Fraction:
     """A number of a TOML or JSON file, or a fraction in one spelling."""
-    if isinstance(said, bool) or not isinstance(said, int | float | str):
-        raise ParameterError(f"{where} must be a number, not {said!r}")
-    top, mark, bottom = str(said).partition("/")
-    if isinstance(said, str) and mark and bottom.isascii() and bottom.isdigit() and int(bottom):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ParameterError(f"{where} must be a number, not {value!r}")
+    top, mark, bottom = str(value).partition("/")
+    if isinstance(value, str) and mark and bottom.isascii() and bottom.isdigit() and int(bottom):
         return Fraction(decimal_of(top)) / int(bottom)
     try:
-        return Fraction(decimal_of(said))
+        return Fraction(decimal_of(value))
     except ParameterError as error:
         raise ParameterError(f"{where}: {error}") from None
 
 
-def _whole(said: Mapping[str, Any], key: str, where: str, low: int, high: int, default: int | None) -> int:
-    found = said.get(key, default)
-    if type(found) is not int or not low <= found <= high:
-        raise ParameterError(f"{where}.{key} must be a whole number between {low} and {high}, not {found!r}")
-    return found
+def _whole(settings: Mapping[str, Any], key: str, where: str, low: int, high: int, default: int | None) -> int:
+    value = settings.get(key, default)
+    if type(value) is not int or not low <= value <= high:
+        raise ParameterError(f"{where}.{key} must be a whole number between {low} and {high}, not {value!r}")
+    return value

@@ -37,12 +37,12 @@ class GradedNumbers:
         """The code of a number."""
         return self.grouping.code(value)
 
-    def behind(self, shown: str) -> str:
+    def behind(self, code: str) -> str:
         """The number of a code, to the last digit; of a number that is no code, what it stands for on the scale."""
         try:
-            return self.grouping.number(shown)
+            return self.grouping.number(code)
         except ParameterError:
-            return said(float(self.grouping.behind(shown)))
+            return nine_digits(float(self.grouping.behind(code)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +62,11 @@ class AliasTable:
             raise ParameterError(f"{value[:60]!r} is not declared; declared are {listed(self.aliases)}")
         return self.aliases[value]
 
-    def behind(self, shown: str) -> str:
+    def behind(self, code: str) -> str:
         """The value of an alias."""
-        if shown not in self.values:
-            raise ParameterError(f"{shown[:60]!r} is no alias of this agreement")
-        return self.values[shown]
+        if code not in self.values:
+            raise ParameterError(f"{code[:60]!r} is no alias of this agreement")
+        return self.values[code]
 
 
 GradedColumn = GradedNumbers | AliasTable
@@ -97,7 +97,7 @@ class GradedSecret:
     def load(cls, path: Path) -> GradedSecret:
         """Read a secret, or refuse with what is wrong."""
         try:
-            found = read_json(read_text(path))
+            document = read_json(read_text(path))
         except OSError as error:
             raise BundleError(
                 f"the secret {path} cannot be read: {error.strerror}; `sfumato graded new` makes one, and "
@@ -105,19 +105,19 @@ class GradedSecret:
             ) from error
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{path} holds no secret of graded grouping: {error}") from error
-        return cls._read(found, path)
+        return cls._read(document, path)
 
     @classmethod
-    def _read(cls, found: Any, path: Path) -> GradedSecret:
-        if not isinstance(found, dict) or found.get("document") != DOCUMENT or found.get("schema") != SCHEMA:
+    def _read(cls, document: Any, path: Path) -> GradedSecret:
+        if not isinstance(document, dict) or document.get("document") != DOCUMENT or document.get("schema") != SCHEMA:
             raise BundleError(f"{path} holds no secret of graded grouping that this version reads")
         try:
-            made = cls(key=bytes.fromhex(str(found.get("key"))), terms=read_terms(found.get("columns")))
+            secret = cls(key=bytes.fromhex(str(document.get("key"))), terms=read_terms(document.get("columns")))
         except ValueError as error:
             raise BundleError(f"{path}: the secret is broken: {error}") from None
-        if found.get("agreement") != made.agreement:
+        if document.get("agreement") != secret.agreement:
             raise BundleError(f"{path}: the secret was changed after it was made: key and terms are not as agreed on")
-        return made
+        return secret
 
     def write(self, path: Path) -> None:
         """Write it, readable by its owner only; nothing is written over."""
@@ -125,20 +125,20 @@ class GradedSecret:
 
     def text(self) -> str:
         """The secret as its file has it."""
-        told = {
+        document = {
             "document": DOCUMENT,
             "schema": SCHEMA,
             "agreement": self.agreement,
             "key": self.key.hex(),
             "columns": terms_json(self.terms),
         }
-        return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
     @cached_property
     def agreement(self) -> str:
         """A public commitment to key and terms: two sites have the same secret if and only if it is the same."""
-        told = json.dumps(terms_json(self.terms), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return hmac.digest(self._part("agreement"), told.encode(), "sha256").hex()
+        terms_text = json.dumps(terms_json(self.terms), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return hmac.digest(self._part("agreement"), terms_text.encode(), "sha256").hex()
 
     @cached_property
     def columns(self) -> Mapping[str, GradedColumn]:
@@ -154,8 +154,8 @@ class GradedSecret:
         values = [drawn if term.first is None else term.first]
         for _ in range(len(term.limits) - 2):
             values.append(values[-1] + 1 + (next(draws) % (term.gap + 1)))
-        made = GradedGrouping(limits=term.limits, values=tuple(values), decimals=term.decimals)
-        return GradedNumbers(name=name, grouping=made)
+        grouping = GradedGrouping(limits=term.limits, values=tuple(values), decimals=term.decimals)
+        return GradedNumbers(name=name, grouping=grouping)
 
     def _part(self, what: str) -> bytes:
         """A key of its own for one purpose (HKDF)."""
@@ -173,24 +173,24 @@ def _mapped(name: str, term: CategoryTerm, secret: bytes) -> AliasTable:
     return AliasTable(name=name, aliases=aliases, values={alias: value for value, alias in aliases.items()})
 
 
-def translated(cells: pl.Series, one: Callable[[str], str], missing: Iterable[str], where: str) -> pl.Series:
+def translated(cells: pl.Series, translate: Callable[[str], str], missing: Iterable[str], where: str) -> pl.Series:
     """Every distinct cell through a translation; missing cells become null; the first that is refused is named."""
     texts = as_text(cells)
     distinct = [text for text in texts.drop_nulls().unique().to_list() if text not in set(missing)]
-    made = []
+    translations = []
     for text in distinct:
         try:
-            made.append(one(text))
+            translations.append(translate(text))
         except ParameterError as error:
             rows = (texts == text).sum()
-            told = "1 row" if rows == 1 else f"{rows:,} rows"
-            raise DataError(f"{where}, column {cells.name!r}: {error} ({told})") from None
-    out = pl.Series(made, dtype=pl.String)
+            n_rows = "1 row" if rows == 1 else f"{rows:,} rows"
+            raise DataError(f"{where}, column {cells.name!r}: {error} ({n_rows})") from None
+    out = pl.Series(translations, dtype=pl.String)
     keys = pl.Series(distinct, dtype=pl.String)
     return texts.replace_strict(keys, out, return_dtype=pl.String, default=None).alias(cells.name)
 
 
-def said(number: float) -> str:
+def nine_digits(number: float) -> str:
     """A number that was computed, to nine digits.
 
     >>> said(38.50000000001), said(2.0)

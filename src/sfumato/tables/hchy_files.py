@@ -93,18 +93,18 @@ def braces(lines: Iterable[Line], *, source: str) -> Branch:
 
 def _tokens(lines: Iterable[Line]) -> Iterator[Line]:
     for number, text in lines:
-        for found in _TOKEN.finditer(text):
-            if token := found.group().strip():
+        for match in _TOKEN.finditer(text):
+            if token := match.group().strip():
                 yield number, token
 
 
 def _closed(opened: list[_Open]) -> Branch | None:
     """Close the innermost node; the whole tree if nothing is open any more."""
     done = opened.pop()
-    made = Branch(label=done.label, children=tuple(done.children), line=done.line)
+    branch = Branch(label=done.label, children=tuple(done.children), line=done.line)
     if not opened:
-        return made
-    opened[-1].children.append(made)
+        return branch
+    opened[-1].children.append(branch)
     return None
 
 
@@ -169,8 +169,8 @@ def _refuse_gaps(node: Branch, source: str) -> None:
 
 
 def _span(node: Branch, source: str) -> Span:
-    said = _SPAN.fullmatch(node.label)
-    low, high = (float(said[1]), float(said[2])) if said else (0.0, 0.0)
+    match = _SPAN.fullmatch(node.label)
+    low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
     if not (low < high and isfinite(low) and isfinite(high)):
         raise refusal(source, node.line, f"an interval is low-high with low below high, not {node.label!r}")
     return low, high
@@ -239,16 +239,16 @@ def _vid(node: Branch, roots: Mapping[str, Branch], source: str) -> VirtualIdent
 
 
 def _sensitive(node: Branch, roots: Mapping[str, Branch], source: str) -> SensitiveValue:
-    said = _SENSITIVE.fullmatch(node.label)
-    if said is None or node.children or not 0 < float(said["confidence"]) <= 1:
+    match = _SENSITIVE.fullmatch(node.label)
+    if match is None or node.children or not 0 < float(match["confidence"]) <= 1:
         raise refusal(
             source, node.line, f"expected {{confidence attribute:value}} with 0 < confidence <= 1, not {node.label!r}"
         )
     for name in sorted(roots, key=len, reverse=True):
-        value = said["rest"].removeprefix(f"{name}:").strip()
-        if said["rest"].startswith(f"{name}:") and value in {one.label for one in roots[name].walk()}:
-            return SensitiveValue(column=name, value=value, confidence=float(said["confidence"]))
-    raise refusal(source, node.line, f"{said['rest']!r} is no attribute:value of the file")
+        value = match["rest"].removeprefix(f"{name}:").strip()
+        if match["rest"].startswith(f"{name}:") and value in {branch.label for branch in roots[name].walk()}:
+            return SensitiveValue(column=name, value=value, confidence=float(match["confidence"]))
+    raise refusal(source, node.line, f"{match['rest']!r} is no attribute:value of the file")
 
 
 # Hierarchy files of the McGill top-down specialization programs (``.hchy``): every attribute of a table in one file.
@@ -303,10 +303,10 @@ class HierarchyFile:
 
     def attribute(self, name: str) -> Attribute:
         """The attribute of a name; an unknown one is refused with those that are there."""
-        for found in self.attributes:
-            if found.name == name:
-                return found
-        known = [one.name for one in self.attributes]
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        known = [attribute.name for attribute in self.attributes]
         hint = nearest(name, known)
         raise HierarchyError(f"{self.source} has no attribute {name!r}{hint} It has {listed(known, most=40)}")
 
@@ -333,13 +333,13 @@ def parse_hchy(text: str, *, source: str) -> HierarchyFile:
                 raise refusal(source, line, f"{header!r} is said a second time; put all of it into one tree")
             sections[name] = tree
         else:
-            made = _attribute(header, tree, source, line)
-            if made.name in attributes:
-                raise refusal(source, line, f"the attribute {made.name!r} is there a second time")
-            attributes[made.name] = made
+            attribute = _attribute(header, tree, source, line)
+            if attribute.name in attributes:
+                raise refusal(source, line, f"the attribute {attribute.name!r} is there a second time")
+            attributes[attribute.name] = attribute
     if not attributes:
         raise HierarchyError(f"{source} holds no attribute; it needs lines such as 'age:continuous' with a tree below")
-    roots = {name: one.root for name, one in attributes.items()}
+    roots = {name: attribute.root for name, attribute in attributes.items()}
     return HierarchyFile(
         source=source,
         attributes=tuple(attributes.values()),
@@ -353,44 +353,44 @@ def _parts(text: str, source: str) -> Iterator[tuple[int, str, Branch]]:
     header: Line | None = None
     below: list[Line] = []
     for number, written in enumerate(text.splitlines(), start=1):
-        said = written.partition("|")[0].strip()
-        if _is_header(said):
+        content = written.partition("|")[0].strip()
+        if _is_header(content):
             if header is not None:
                 yield _part(header, below, source)
-            header, below = (number, said), []
-        elif said and header is None:
-            raise refusal(source, number, f"expected {_EXPECTED}, not {said[:40]!r}")
-        elif said:
-            below.append((number, said))
+            header, below = (number, content), []
+        elif content and header is None:
+            raise refusal(source, number, f"expected {_EXPECTED}, not {content[:40]!r}")
+        elif content:
+            below.append((number, content))
     if header is not None:
         yield _part(header, below, source)
 
 
-def _is_header(said: str) -> bool:
-    return bool(_ATTRIBUTE.fullmatch(said) or _SECTION.fullmatch(said))
+def _is_header(content: str) -> bool:
+    return bool(_ATTRIBUTE.fullmatch(content) or _SECTION.fullmatch(content))
 
 
 def _part(header: Line, below: list[Line], source: str) -> tuple[int, str, Branch]:
-    number, said = header
+    number, title = header
     if not below:
-        raise refusal(source, number, f"{said!r} has no tree in braces below it")
+        raise refusal(source, number, f"{title!r} has no tree in braces below it")
     first = below[0]
     if not first[1].startswith("{"):
-        raise refusal(source, first[0], f"expected a tree in braces for {said!r}, not {first[1][:40]!r}")
+        raise refusal(source, first[0], f"expected a tree in braces for {title!r}, not {first[1][:40]!r}")
     stray = next(((line, text) for line, text in below if not set(text) & set("{}") and ":" in text), None)
     if stray is not None:
         raise refusal(source, stray[0], f"expected {_EXPECTED}, not {stray[1][:40]!r}")
-    return number, said, braces(below, source=source)
+    return number, title, braces(below, source=source)
 
 
 def _attribute(header: str, root: Branch, source: str, line: int) -> Attribute:
-    said = _ATTRIBUTE.fullmatch(header)
-    if said is None:
+    match = _ATTRIBUTE.fullmatch(header)
+    if match is None:
         raise refusal(source, line, f"expected {_EXPECTED}, not {header[:40]!r}")
-    kind = cast("AttributeKind", said["kind"].lower())
-    masking = cast("Masking | None", said["masking"] and said["masking"].lower())
-    made = nested_intervals(root, source=source) if kind == "continuous" else _named(root, source)
-    return Attribute(name=said["name"], kind=kind, masking=masking, root=root, hierarchy=made)
+    kind = cast("AttributeKind", match["kind"].lower())
+    masking = cast("Masking | None", match["masking"] and match["masking"].lower())
+    hierarchy = nested_intervals(root, source=source) if kind == "continuous" else _named(root, source)
+    return Attribute(name=match["name"], kind=kind, masking=masking, root=root, hierarchy=hierarchy)
 
 
 def _named(root: Branch, source: str) -> Paths:

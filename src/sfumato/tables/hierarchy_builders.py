@@ -200,9 +200,9 @@ def _refuse_outside(
 ) -> None:
     beyond = np.flatnonzero((numbers < low) | (numbers > high))
     if len(beyond) and outside == "refuse":
-        shown = ", ".join(f"{domain.values[i]!r} ({domain.counts[i]} rows)" for i in beyond[:8])
+        examples = ", ".join(f"{domain.values[i]!r} ({domain.counts[i]} rows)" for i in beyond[:8])
         raise HierarchyError(
-            f"hierarchy of {domain.column!r}: {shown} outside the limits {low:g} to {high:g}; "
+            f"hierarchy of {domain.column!r}: {examples} outside the limits {low:g} to {high:g}; "
             'widen low and high, or (for intervals) set outside = "clamp"'
         )
 
@@ -296,8 +296,8 @@ class Mask:
         self._refuse_longer(domain)
         steps = self.levels or tuple(range(1, longest if self.length is None else self.length))
         rows = [[self._hide(value, hidden) for hidden in steps] for value in domain.values]
-        made = chain(domain, rows, leaf_counts(rows, len(steps)), total=float(len(domain.values)))
-        return replace(made, open=not self.levels and self.length is None)
+        hierarchy = chain(domain, rows, leaf_counts(rows, len(steps)), total=float(len(domain.values)))
+        return replace(hierarchy, open=not self.levels and self.length is None)
 
     def _refuse_longer(self, domain: ObservedDomain) -> None:
         longer = [i for i, value in enumerate(domain.values) if self.length is not None and len(value) > self.length]

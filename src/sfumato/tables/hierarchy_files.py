@@ -136,10 +136,10 @@ class Paths:
             if value not in self.paths
         ]
         if bare:
-            shown = ", ".join(f"{value!r} ({count} rows)" for value, count in bare[:8])
+            examples = ", ".join(f"{value!r} ({count} rows)" for value, count in bare[:8])
             more = f" and {len(bare) - 8} more values" if len(bare) > 8 else ""
             raise HierarchyError(
-                f"{self.source} of {domain.column!r} has no leaf for {shown}{more}; add a line for each, or declare "
+                f"{self.source} of {domain.column!r} has no leaf for {examples}{more}; add a line for each, or declare "
                 "them in [input] missing"
             )
 
@@ -191,7 +191,7 @@ def line_paths(text: str, *, source: str) -> Paths:
     if not lines:
         raise HierarchyError(f"{source} is empty; it needs one line per leaf, leaf first")
     mark = ";" if ";" in lines[0] else ","
-    found: dict[str, tuple[str, ...]] = {}
+    paths: dict[str, tuple[str, ...]] = {}
     faults: list[tuple[str, str]] = []
     for number, cells in _numbered(lines, mark, source):
         leaf, *above = (cell.strip() for cell in cells)
@@ -202,10 +202,10 @@ def line_paths(text: str, *, source: str) -> Paths:
         path = tuple(above)
         if not leaf or "" in path:
             faults.append((leaf, f"has an empty level on line {number}: {mark.join(cells)!r}"))
-        elif found.setdefault(leaf, path) != path:
-            both = f"{mark.join(found[leaf])!r} and, on line {number}, {mark.join(path)!r}"
+        elif paths.setdefault(leaf, path) != path:
+            both = f"{mark.join(paths[leaf])!r} and, on line {number}, {mark.join(path)!r}"
             faults.append((leaf, f"has two parents: {both}"))
-    return Paths(paths=_without_root(found), source=source, faults=tuple(faults))
+    return Paths(paths=_without_root(paths), source=source, faults=tuple(faults))
 
 
 def _numbered(lines: list[str], mark: str, source: str) -> Iterator[tuple[int, list[str]]]:
@@ -224,15 +224,15 @@ def tree_paths(tree: Tree, *, source: str) -> Paths:
     >>> tree_paths({"Any": {"East": ["a", "b"], "West": ["c"]}}, source="demo").paths
     {'a': ('East',), 'b': ('East',), 'c': ('West',)}
     """
-    found: dict[str, tuple[str, ...]] = {}
+    paths: dict[str, tuple[str, ...]] = {}
     faults: list[tuple[str, str]] = []
     for leaf, path in _leaves(tree, (), source):
-        if found.setdefault(leaf, path) != path:
-            both = f"{' / '.join(reversed(found[leaf]))!r} and {' / '.join(reversed(path))!r}"
+        if paths.setdefault(leaf, path) != path:
+            both = f"{' / '.join(reversed(paths[leaf]))!r} and {' / '.join(reversed(path))!r}"
             faults.append((leaf, f"has two parents: {both}"))
-    if not found:
+    if not paths:
         raise HierarchyError(f"{source} holds no leaf")
-    return Paths(paths=_without_root(found), source=source, faults=tuple(faults))
+    return Paths(paths=_without_root(paths), source=source, faults=tuple(faults))
 
 
 def _leaves(node: Any, above: tuple[str, ...], source: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -255,10 +255,10 @@ def _item(item: Any, above: tuple[str, ...], source: str) -> list[tuple[str, tup
     return [(str(item), above)]
 
 
-def _without_root(found: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _without_root(paths: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Take off the label that covers every leaf, whatever it is called."""
-    tops = {path[-1] if path else None for path in found.values()}
+    tops = {path[-1] if path else None for path in paths.values()}
     while len(tops) == 1 and None not in tops:
-        found = {leaf: path[:-1] for leaf, path in found.items()}
-        tops = {path[-1] if path else None for path in found.values()}
-    return {leaf: path[:-1] if path and path[-1] == TOP else path for leaf, path in found.items()}
+        paths = {leaf: path[:-1] for leaf, path in paths.items()}
+        tops = {path[-1] if path else None for path in paths.values()}
+    return {leaf: path[:-1] if path and path[-1] == TOP else path for leaf, path in paths.items()}

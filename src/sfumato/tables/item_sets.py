@@ -91,10 +91,10 @@ def set_column(table: Table, name: str, *, separator: str = "|") -> ItemColumn:
     A cell is a text split by the separator, or a list of texts or whole numbers. Blanks around items do not
     count, repeated items are one. An empty cell, a null and a text of ``table.missing`` are the empty set.
     """
-    found = tokens(table, name, separator)
-    labels, codes = in_order(found.texts)
-    rows = np.repeat(np.arange(table.rows, dtype=np.int64), np.diff(found.starts))
-    keys = np.unique(rows * len(labels) + codes[found.codes])
+    item_tokens = tokens(table, name, separator)
+    labels, codes = in_order(item_tokens.texts)
+    rows = np.repeat(np.arange(table.rows, dtype=np.int64), np.diff(item_tokens.starts))
+    keys = np.unique(rows * len(labels) + codes[item_tokens.codes])
     owner = keys // max(len(labels), 1)
     return ItemColumn(
         name=name,
@@ -168,26 +168,28 @@ def encoded(table: Table, name: str, cells: pl.Series, separator: str) -> Tokens
     lengths = cells.list.len().fill_null(0)
     flat = cells.filter(lengths > 0).explode().fill_null("")
     distinct, codes = ranked(flat)
-    found = Tokens(
+    tokens = Tokens(
         column=f"{table.source}, column {name!r}",
         starts=np.concatenate(([0], np.cumsum(lengths.to_numpy(), dtype=np.int64))),
         texts=distinct.str.strip_chars(),
         codes=codes,
     )
-    _refuse(found, found.texts == "", "is empty; remove it, or leave the whole cell empty")
-    _refuse(found, found.texts.str.contains(separator, literal=True), f"contains the separator {separator!r}; {_OTHER}")
+    _refuse(tokens, tokens.texts == "", "is empty; remove it, or leave the whole cell empty")
+    _refuse(
+        tokens, tokens.texts.str.contains(separator, literal=True), f"contains the separator {separator!r}; {_OTHER}"
+    )
     absent = f"is a text that means a missing value ({', '.join(map(repr, table.missing))}); name it otherwise"
-    _refuse(found, found.texts.is_in(list(table.missing)), absent)
-    return found
+    _refuse(tokens, tokens.texts.is_in(list(table.missing)), absent)
+    return tokens
 
 
 _OTHER = "name another separator, one that no item contains"
 
 
-def _refuse(found: Tokens, bad: pl.Series, why: str) -> None:
-    position = found.first(bad.to_numpy())
+def _refuse(tokens: Tokens, bad: pl.Series, why: str) -> None:
+    position = tokens.first(bad.to_numpy())
     if position is not None:
-        raise DataError(f"{found.where(position)}: {why}")
+        raise DataError(f"{tokens.where(position)}: {why}")
 
 
 def _one_character(separator: Sequence[str]) -> None:

@@ -82,14 +82,14 @@ def read_interval(label: str) -> Interval | None:
     """
     if label == "any":
         return Interval(low=-inf, high=inf, closed=True)
-    if found := _BETWEEN.fullmatch(label):
-        return Interval(low=float(found[1]), high=float(found[2]), closed=found[3] == "]")
-    if found := _BELOW.fullmatch(label):
-        return Interval(low=-inf, high=float(found[1]), closed=False)
-    if found := _ABOVE.fullmatch(label):
-        return Interval(low=float(found[1]), high=inf, closed=True)
-    if found := _POINT.fullmatch(label):
-        return Interval(low=float(found[1]), high=float(found[1]), closed=True)
+    if match := _BETWEEN.fullmatch(label):
+        return Interval(low=float(match[1]), high=float(match[2]), closed=match[3] == "]")
+    if match := _BELOW.fullmatch(label):
+        return Interval(low=-inf, high=float(match[1]), closed=False)
+    if match := _ABOVE.fullmatch(label):
+        return Interval(low=float(match[1]), high=inf, closed=True)
+    if match := _POINT.fullmatch(label):
+        return Interval(low=float(match[1]), high=float(match[1]), closed=True)
     return None
 
 
@@ -112,8 +112,8 @@ def roundest(a: float, b: float) -> float:
     while (first := low // step + 1) > (last := high // step):
         step /= 10
     middle = (low + high) / 2
-    found = float(min((n * step for n in range(first, last + 1)), key=lambda x: (abs(x - middle), x)))
-    return found if found > a else float(b)
+    multiple = float(min((n * step for n in range(first, last + 1)), key=lambda x: (abs(x - middle), x)))
+    return multiple if multiple > a else float(b)
 
 
 def roundness(x: float) -> int:
@@ -122,13 +122,13 @@ def roundness(x: float) -> int:
     >>> roundness(1200), roundness(7), roundness(0.25), roundness(0) > 300
     (2, 0, -2, True)
     """
-    found = exact(float(x))
+    value = exact(float(x))
     power = 0
-    while found and found.denominator > 1:
-        found, power = found * 10, power - 1
-    while found and found % 10 == 0:
-        found, power = found / 10, power + 1
-    return power if found else 400
+    while value and value.denominator > 1:
+        value, power = value * 10, power - 1
+    while value and value % 10 == 0:
+        value, power = value / 10, power + 1
+    return power if value else 400
 
 
 def _above(size: Fraction) -> Fraction:
@@ -187,7 +187,7 @@ def written_distribution(counts: Mapping[str, int]) -> str:
     >>> written_distribution({"cold": 2, "flu": 3})
     '{"flu": 3, "cold": 2}'
     """
-    ordered = sorted(counts.items(), key=lambda one: -one[1])
+    ordered = sorted(counts.items(), key=lambda entry: -entry[1])
     return json.dumps(dict(ordered), ensure_ascii=False)
 
 
@@ -200,8 +200,8 @@ def read_distribution(label: str) -> dict[str, int] | None:
     if not label.startswith('{"') or len(label) > 10 * MAX_LABEL:
         return None
     try:
-        found = read_json(label, depth=1)
+        counts = read_json(label, depth=1)
     except ValueError:
         return None
-    whole = all(type(many) is int and many > 0 for many in found.values())
-    return found if whole and len(found) > 1 else None
+    whole = all(type(many) is int and many > 0 for many in counts.values())
+    return counts if whole and len(counts) > 1 else None

@@ -99,7 +99,7 @@ def _cells(block: bytes, dialect: Dialect, names: Sequence[str], *, header: bool
     if lines is None:
         return None
     try:
-        found = pl.read_csv(
+        cells = pl.read_csv(
             block,
             has_header=False,
             separator=dialect.delimiter,
@@ -109,9 +109,9 @@ def _cells(block: bytes, dialect: Dialect, names: Sequence[str], *, header: bool
         )
     except pl.exceptions.PolarsError:
         return None
-    if found.shape != (lines, len(names)) or found.columns != list(names):
+    if cells.shape != (lines, len(names)) or cells.columns != list(names):
         return None
-    texts = found.fill_null("").with_columns(pl.all().str.strip_chars()) if dialect.trim else found.fill_null("")
+    texts = cells.fill_null("").with_columns(pl.all().str.strip_chars()) if dialect.trim else cells.fill_null("")
     longest = texts.select(pl.all().str.len_bytes().max()).max_horizontal()[0]
     return None if longest > MOST_FIELD else texts.with_columns(pl.all().cast(pl.Categorical))
 

@@ -66,7 +66,7 @@ class Long:
         one_of("repeats", self.repeats, ("first", "keep"))
         checked_mark(self.mark)
         for name, columns in (("id", self.id), ("keep", self.keep)):
-            if not isinstance(columns, tuple) or not all(isinstance(one, str) and one for one in columns):
+            if not isinstance(columns, tuple) or not all(isinstance(column, str) and column for column in columns):
                 raise ParameterError(f"{name} must be a list of column names, not {columns!r}")
         if not self.id:
             raise ParameterError("id must name at least one column")
@@ -115,7 +115,7 @@ def joined(people: Table, gathered: Table, id: tuple[str, ...], name: str) -> Ta
     """
     if name in people.names:
         raise DataError(f"{people.source}: there is a column {name!r} already; give the gathered column another name")
-    keys = [f"{one}\0" for one in id]
+    keys = [f"{id_name}\0" for id_name in id]
     left, right = (_keyed(table, id, keys) for table in (people, gathered))
     _refuse_repeated(people, left, id, keys)
     right = right.select(*keys, pl.col(name))
@@ -125,16 +125,18 @@ def joined(people: Table, gathered: Table, id: tuple[str, ...], name: str) -> Ta
             f"{gathered.source}: {_person(id, stray.select(keys).row(0))} has points, but is not in {people.source}; "
             "add the person, or remove the points"
         )
-    found = left.join(right, on=keys, how="left", maintain_order="left_right")
+    frame = left.join(right, on=keys, how="left", maintain_order="left_right")
     column = pl.col(name).fill_null(pl.lit([], dtype=pl.List(pl.String)))
-    return Table(frame=found.with_columns(column).drop(keys), source=people.source, missing=people.missing)
+    return Table(frame=frame.with_columns(column).drop(keys), source=people.source, missing=people.missing)
 
 
 def _keyed(table: Table, id: tuple[str, ...], keys: list[str]) -> pl.DataFrame:  # noqa: A002  as in Long
     """The frame with its ids as texts beside it."""
-    for one in id:
-        _refuse_missing(table, one)
-    return table.frame.with_columns(as_text(table.frame[one]).alias(key) for one, key in zip(id, keys, strict=True))
+    for column in id:
+        _refuse_missing(table, column)
+    return table.frame.with_columns(
+        as_text(table.frame[column]).alias(key) for column, key in zip(id, keys, strict=True)
+    )
 
 
 def _refuse_repeated(people: Table, frame: pl.DataFrame, id: tuple[str, ...], keys: list[str]) -> None:  # noqa: A002

@@ -86,8 +86,8 @@ class Grid:
     def _index(self, axis: int, values: Reals) -> NDArray[np.int64]:
         last = self._count(axis) - 1
         steps = np.floor((values - self.low[axis]) / self.step + _SLACK)
-        found: NDArray[np.int64] = np.clip(np.nan_to_num(steps), 0, last).astype(np.int64)
-        return found
+        indices: NDArray[np.int64] = np.clip(np.nan_to_num(steps), 0, last).astype(np.int64)
+        return indices
 
 
 def _named(letter: str, index: NDArray[np.int64], count: int) -> pl.Series:
@@ -140,10 +140,10 @@ def _block(square: str, width: int) -> str:
     >>> _block("r05c11", 4)
     'r04-07c08-11'
     """
-    found = _SQUARE.fullmatch(square)
-    if found is None:
+    match = _SQUARE.fullmatch(square)
+    if match is None:
         raise ValueError(square)
-    row, column = found.groups()
+    row, column = match.groups()
     return f"r{_span(row, width)}c{_span(column, width)}"
 
 

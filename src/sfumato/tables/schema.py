@@ -70,8 +70,8 @@ class Schema:
     @property
     def target(self) -> str | None:
         """The class attribute, if there is one."""
-        found = self.named(Role.TARGET)
-        return found[0] if found else None
+        targets = self.named(Role.TARGET)
+        return targets[0] if targets else None
 
 
 # What values a column may have: said by the publisher, or seen in the private table.

@@ -33,9 +33,9 @@ def survey_frame(data: bytes, *, reader: str, labels: bool, where: str) -> pl.Da
     limits = (MOST_CELLS, most_unfolded(len(data)), _MEMORY + 100 * len(data))
     about, cells = _told(answer_of(survey_reader.__file__, data, reader, *limits))
     refuse_many(about["columns"], where=where)
-    found = pl.read_ipc(io.BytesIO(cells))
-    checked_names(found.columns, where=where)
-    frame = plain_types(found)
+    raw_frame = pl.read_ipc(io.BytesIO(cells))
+    checked_names(raw_frame.columns, where=where)
+    frame = plain_types(raw_frame)
     _refuse_rows(frame, about["most"], data, where)
     if reader in _BLANK_IS_MISSING:
         frame = frame.with_columns(pl.col(pl.String).replace("", None))
@@ -70,7 +70,7 @@ def _by_label(cells: pl.Series, labels: Sequence[tuple[str, str]]) -> pl.Series:
     known = {code: label.strip() for code, label in labels}
     texts = cells.cast(pl.String)
     present = texts.drop_nulls().unique().to_list()
-    shown = [known.get(text, "") for text in present]
-    if not all(shown) or len(set(shown)) < len(shown):
+    present_labels = [known.get(text, "") for text in present]
+    if not all(present_labels) or len(set(present_labels)) < len(present_labels):
         return cells
-    return texts.replace_strict(present, shown, return_dtype=pl.String, default=None).alias(cells.name)
+    return texts.replace_strict(present, present_labels, return_dtype=pl.String, default=None).alias(cells.name)

@@ -42,7 +42,7 @@ def _read(reader: str, most_cells: int, most_bytes: int, data: bytes) -> tuple[d
     read = getattr(pyreadstat, reader)
     _, about = read(io.BytesIO(data), metadataonly=True, output_format="dict")
     columns = len(about.column_names)
-    width = sum(int(one or 8) for one in about.variable_storage_width.values())
+    width = sum(int(size or 8) for size in about.variable_storage_width.values())
     most = max(min(most_cells // max(columns, 1), most_bytes // max(width, 1)), 1)
     if columns > most_cells:
         return {"columns": columns}, b""
@@ -61,16 +61,16 @@ def _arrow(cells: dict[str, Any]) -> bytes:
     import polars as pl
 
     into = io.BytesIO()
-    pl.DataFrame([_series(pl, name, found) for name, found in cells.items()]).write_ipc(into)
+    pl.DataFrame([_series(pl, name, values) for name, values in cells.items()]).write_ipc(into)
     return into.getvalue()
 
 
-def _series(polars: Any, name: str, found: Any) -> Any:
+def _series(polars: Any, name: str, values: Any) -> Any:
     """A column, whatever its values are; mixed ones are texts."""
     try:
-        return polars.Series(name, found)
+        return polars.Series(name, values)
     except (TypeError, polars.exceptions.PolarsError):
-        return polars.Series(name, [None if one is None else str(one) for one in found], dtype=polars.String)
+        return polars.Series(name, [None if value is None else str(value) for value in values], dtype=polars.String)
 
 
 if __name__ == "__main__":

@@ -71,9 +71,9 @@ def _refuse_repeated(names: Sequence[str], *, where: str) -> None:
     if len(set(names)) == len(names):
         return
     repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    told = [f"{name!r} (columns {_positions(name, names)})" for name in repeated[:5]]
+    repetitions = [f"{name!r} (columns {_positions(name, names)})" for name in repeated[:5]]
     raise DataError(
-        f"{where}: column names occur more than once: {', '.join(told)}; "
+        f"{where}: column names occur more than once: {', '.join(repetitions)}; "
         "every column needs a name of its own (names=[...] would work)"
     )
 
@@ -221,8 +221,8 @@ class Column(Brief):
 
     def relabelled(self, labels: Mapping[str, str]) -> pl.Series:
         """The label of what each row says; a row without a value has none."""
-        shown = [labels[value] for value in self.present]
-        return pl.Series(self.name, [*shown, None], dtype=pl.String).gather(self.codes)
+        present_labels = [labels[value] for value in self.present]
+        return pl.Series(self.name, [*present_labels, None], dtype=pl.String).gather(self.codes)
 
     @property
     def encoded(self) -> pl.Series:
@@ -232,8 +232,8 @@ class Column(Brief):
     @property
     def numbers(self) -> NDArray[np.float64]:
         """The values as numbers (dates as day numbers, missing as NaN)."""
-        found = numbers_of(self.name, self.present, self.kind)
-        return found if self.missing is None else np.append(found, np.nan)
+        numbers = numbers_of(self.name, self.present, self.kind)
+        return numbers if self.missing is None else np.append(numbers, np.nan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -335,8 +335,8 @@ def places(cells: pl.Series, known: Mapping[str, int]) -> Codes:
         distinct = cells.unique().drop_nulls()
         return _by_code(cells, distinct, [known.get(text, -1) for text in distinct.cast(pl.String)], -1)
     texts, numbers = pl.Series(list(known), dtype=pl.String), pl.Series(list(known.values()), dtype=pl.Int32)
-    found = cells.cast(pl.String).replace_strict(texts, numbers, default=-1, return_dtype=pl.Int32)
-    return np.asarray(found.to_numpy(), np.int32)
+    codes = cells.cast(pl.String).replace_strict(texts, numbers, default=-1, return_dtype=pl.Int32)
+    return np.asarray(codes.to_numpy(), np.int32)
 
 
 def _by_code(cells: pl.Series, distinct: pl.Series, numbers: Sequence[int], absent: int) -> Codes:
@@ -344,10 +344,10 @@ def _by_code(cells: pl.Series, distinct: pl.Series, numbers: Sequence[int], abse
     codes = distinct.to_physical().cast(pl.Int64).to_numpy()
     of_code = np.full(int(codes.max(initial=-1)) + 2, absent, np.int32)
     of_code[codes] = numbers
-    found = cells.to_physical()
-    if found.null_count():
-        found = found.cast(pl.Int64).fill_null(len(of_code) - 1)
-    return np.asarray(of_code[found.to_numpy()], np.int32)
+    cell_codes = cells.to_physical()
+    if cell_codes.null_count():
+        cell_codes = cell_codes.cast(pl.Int64).fill_null(len(of_code) - 1)
+    return np.asarray(of_code[cell_codes.to_numpy()], np.int32)
 
 
 def has_text(dtype: pl.DataType) -> bool:

@@ -38,11 +38,11 @@ class Taxonomy:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The nodes below each node, in order."""
-        found: list[list[int]] = [[] for _ in self.labels]
+        children: list[list[int]] = [[] for _ in self.labels]
         for node, above in enumerate(self.parent.tolist()):
             if above >= 0:
-                found[above].append(node)
-        return tuple(map(tuple, found))
+                children[above].append(node)
+        return tuple(map(tuple, children))
 
     @cached_property
     def last(self) -> Codes:
@@ -58,11 +58,11 @@ class Taxonomy:
 
     def node_at(self, cut: NDArray[np.bool_]) -> Codes:
         """For each value, the highest node of a cut above it; ``cut`` marks nodes, and every value has one."""
-        found = np.full(len(self.labels), -1, np.int32)
+        node_of = np.full(len(self.labels), -1, np.int32)
         for node, above in enumerate(self.parent.tolist()):
-            inherited = -1 if above < 0 else found[above]
-            found[node] = inherited if inherited >= 0 else (node if cut[node] else -1)
-        return found[self.leaf]
+            inherited = -1 if above < 0 else node_of[above]
+            node_of[node] = inherited if inherited >= 0 else (node if cut[node] else -1)
+        return node_of[self.leaf]
 
 
 def taxonomy(
@@ -157,8 +157,8 @@ def halved(tree: Taxonomy) -> Halved:
     plain = not any(_TO.strip() in label for label in tree.labels)
     wide = {
         node
-        for node, found in enumerate(tree.children)
-        if plain and len(found) > WIDE and all(often[tree.labels[one]] == 1 for one in found)
+        for node, children in enumerate(tree.children)
+        if plain and len(children) > WIDE and all(often[tree.labels[child]] == 1 for child in children)
     }
     if not wide:
         return Halved(tree=tree, made=np.zeros(len(tree.labels), bool))
@@ -167,34 +167,34 @@ def halved(tree: Taxonomy) -> Halved:
 
 def _placed(tree: Taxonomy, wide: set[int]) -> list[tuple[Run, int]]:
     """The nodes in preorder, with the place of the node above: runs of nodes; one node alone stands for itself."""
-    found: list[tuple[Run, int]] = []
+    nodes: list[tuple[Run, int]] = []
     waiting: list[tuple[Run, int]] = [((0,), -1)]
     while waiting:
         run, above = waiting.pop()
-        here = len(found)
-        found.append((run, above))
+        here = len(nodes)
+        nodes.append((run, above))
         parts = _halves(run) if len(run) > 1 else _runs_below(tree, run[0], wide)
         waiting.extend((part, here) for part in reversed(parts))
-    return found
+    return nodes
 
 
 def _runs_below(tree: Taxonomy, node: int, wide: set[int]) -> list[Run]:
     children = tree.children[node]
-    return _halves(children) if node in wide else [(one,) for one in children]
+    return _halves(children) if node in wide else [(child,) for child in children]
 
 
 def _halves(run: Run) -> list[Run]:
     """Two halves of many neighbours, each of few."""
     if len(run) <= WIDE:
-        return [(one,) for one in run]
+        return [(node,) for node in run]
     middle = (len(run) + 1) // 2
     return [run[:middle], run[middle:]]
 
 
 def _with(tree: Taxonomy, nodes: list[tuple[Run, int]]) -> Halved:
-    made = np.array([len(run) > 1 for run, _ in nodes])
+    is_between = np.array([len(run) > 1 for run, _ in nodes])
     place = np.zeros(len(tree.labels), np.int32)
-    place[[run[0] for run, _ in nodes if len(run) == 1]] = np.flatnonzero(~made)
+    place[[run[0] for run, _ in nodes if len(run) == 1]] = np.flatnonzero(~is_between)
     over = [int(tree.parent[run[0]]) for run, _ in nodes]
     steps = [
         (tree.steps[above] + tree.steps[list(run)].max()) / 2 if len(run) > 1 else tree.steps[run[0]]
@@ -211,5 +211,5 @@ def _with(tree: Taxonomy, nodes: list[tuple[Run, int]]) -> Halved:
             sizes=np.array([tree.sizes[list(run)].sum() for run, _ in nodes]),
             leaf=place[tree.leaf],
         ),
-        made=made,
+        made=is_between,
     )

@@ -73,7 +73,7 @@ def timeline(texts: Sequence[str], where: Callable[[NDArray[np.bool_]], str]) ->
     ('2', '10')
     """
     read = [moment(text) for text in texts]
-    kinds = [one[0] if one else "" for one in read]
+    kinds = [entry[0] if entry else "" for entry in read]
     if "" in kinds:
         raise DataError(f"{where(_among(kinds, ''))}: the time cannot be read; times are {KNOWN}")
     (kind, _), *others = Counter(kinds).most_common() or [("number", 0)]
@@ -83,7 +83,7 @@ def timeline(texts: Sequence[str], where: Callable[[NDArray[np.bool_]], str]) ->
             f"{where(_among(kinds, other))}: the time is {NAMES[other]}, but other times of the column are written as "
             f"{NAMES[kind]} ({texts[kinds.index(kind)]!r}); write all times in one way"
         )
-    values = [one[1] for one in read if one]
+    values = [entry[1] for entry in read if entry]
     moments = tuple(sorted(set(values)))
     index = {value: i for i, value in enumerate(moments)}
     rank = np.fromiter(map(index.__getitem__, values), np.int32, len(values))
@@ -96,11 +96,11 @@ def moment(text: str) -> tuple[str, Moment] | None:
     >>> moment("08:30"), moment("2.50"), moment("25:00")
     (('clock', 30600000000), ('number', Decimal('2.50')), None)
     """
-    found = _TIME.fullmatch(text)
-    if found is None or found.lastgroup is None:
+    match = _TIME.fullmatch(text)
+    if match is None or match.lastgroup is None:
         return None
     try:
-        return found.lastgroup, _READ[found.lastgroup](text)
+        return match.lastgroup, _READ[match.lastgroup](text)
     except ValueError:
         return None
 
@@ -118,7 +118,7 @@ def time_text(cells: pl.Series) -> pl.Series:
 
 
 def _among(kinds: list[str], kind: str) -> NDArray[np.bool_]:
-    return np.array([one == kind for one in kinds], np.bool_)
+    return np.array([text_kind == kind for text_kind in kinds], np.bool_)
 
 
 def _writings(texts: Sequence[str], values: list[Moment], moments: tuple[Moment, ...]) -> tuple[str, ...]:
@@ -238,8 +238,8 @@ class DateForm:
         parts = self._parts(text.strip())
         if parts is None:
             return None
-        said = dict(zip("ymd" if _leads_with_year(parts[0]) else self.order, parts, strict=True))
-        year, month, day = self._year(said["y"]), _month(said["m"]), said["d"]
+        fields = dict(zip("ymd" if _leads_with_year(parts[0]) else self.order, parts, strict=True))
+        year, month, day = self._year(fields["y"]), _month(fields["m"]), fields["d"]
         try:
             return None if year is None or month is None or len(day) > 2 else date(year, month, int(day))
         except ValueError:
@@ -250,8 +250,8 @@ class DateForm:
         if _COMPACT.fullmatch(text):
             ends = (0, *((4, 6, 8) if self.order == "ymd" else (2, 4, 8)))
             return cast("tuple[str, str, str]", tuple(text[a:b] for a, b in pairwise(ends)))
-        found = _PARTED.fullmatch(text)
-        return None if found is None else (found["a"], found["b"], found["c"])
+        match = _PARTED.fullmatch(text)
+        return None if match is None else (match["a"], match["b"], match["c"])
 
     def _year(self, text: str) -> int | None:
         if not text.isdecimal() or len(text) not in (2, 4):
@@ -263,7 +263,7 @@ def _month(text: str) -> int | None:
     if text.isdecimal():
         return int(text) if len(text) <= 2 else None
     plain = unicodedata.normalize("NFKD", text.lower().rstrip("."))
-    return _NUMBER_OF.get("".join(one for one in plain if not unicodedata.combining(one)))
+    return _NUMBER_OF.get("".join(letter for letter in plain if not unicodedata.combining(letter)))
 
 
 def fitting_orders(texts: Sequence[str], *, pivot: int = PIVOT) -> tuple[Order, ...]:
@@ -273,9 +273,9 @@ def fitting_orders(texts: Sequence[str], *, pivot: int = PIVOT) -> tuple[Order, 
     (('mdy',), ('dmy', 'mdy'))
     """
     forms = [DateForm(order=order, pivot=pivot) for order in get_args(Order)]
-    found = [one for one in forms if texts and all(one.day(text) is not None for text in texts)]
-    whole = [one for one in found if one.order != "ymd" or all(_leads_with_year(text) for text in texts)]
-    kept = [one.order for one in (whole or found)]
+    fitting_forms = [form for form in forms if texts and all(form.day(text) is not None for text in texts)]
+    whole = [form for form in fitting_forms if form.order != "ymd" or all(_leads_with_year(text) for text in texts)]
+    kept = [form.order for form in (whole or fitting_forms)]
     return tuple(kept[:1]) if kept[:1] == ["ymd"] else tuple(kept)
 
 
@@ -290,8 +290,8 @@ def has_short_year(text: str) -> bool:
     >>> has_short_year("3/5/94"), has_short_year("1994-03-05 10:00"), has_short_year("19940305")
     (True, False, False)
     """
-    found = _PARTED.fullmatch(text.strip())
-    return found is not None and max(len(found["a"]) if found["a"].isdecimal() else 0, len(found["c"])) < 4
+    match = _PARTED.fullmatch(text.strip())
+    return match is not None and max(len(match["a"]) if match["a"].isdecimal() else 0, len(match["c"])) < 4
 
 
 def read_days(table: Table, name: str, form: DateForm | None) -> pl.Series:

@@ -66,9 +66,9 @@ class Clock:
         start, step = self._start(line.kind), _length("clock step", self.step)
         length = None if self.split is None else _length("clock split", self.split)
         if line.kind == "number":
-            found = [_exact(Fraction(one), start, step, length) for one in line.moments]
+            ticks = [_exact(Fraction(time), start, step, length) for time in line.moments]
             try:
-                return np.array([w for w, _ in found], np.int64), np.array([t for _, t in found], np.int64)
+                return np.array([w for w, _ in ticks], np.int64), np.array([t for _, t in ticks], np.int64)
             except OverflowError:
                 raise DataError(f"clock step {self.step!r}: times are too many steps away from the start") from None
         since = np.array(line.moments, np.int64) - int(start)
@@ -91,12 +91,14 @@ class Clock:
                     "name the start, or split the time into windows"
                 )
             return Fraction(0)
-        found = moment(self.start) if isinstance(self.start, str) else ("number", _decimal(self.start))
-        if found is None or not (found[0] == kind or (found[0], kind) in (("date", "datetime"), ("datetime", "date"))):
+        kind_and_value = moment(self.start) if isinstance(self.start, str) else ("number", _decimal(self.start))
+        if kind_and_value is None or not (
+            kind_and_value[0] == kind or (kind_and_value[0], kind) in (("date", "datetime"), ("datetime", "date"))
+        ):
             raise DataError(
                 f"clock start {self.start!r}: a time of the table is {NAMES[kind]}; the start must be one too"
             )
-        return Fraction(found[1])
+        return Fraction(kind_and_value[1])
 
 
 def _exact(at: Fraction, start: Fraction, step: Fraction, length: Fraction | None) -> tuple[int, int]:
@@ -110,10 +112,10 @@ def _length(name: str, value: str | float) -> Fraction:
         if number(name, value) <= 0:
             raise ParameterError(f"{name} must be above 0, not {value}")
         return Fraction(_decimal(value))
-    found = _DURATION.fullmatch(value)
-    if found is None:
+    match = _DURATION.fullmatch(value)
+    if match is None:
         raise ParameterError(f'{name} must be a number or a duration such as "10m", "1h" or "1d", not {value!r}')
-    return Fraction(int(found[1]) * _UNITS[found[2]] * 1_000_000)
+    return Fraction(int(match[1]) * _UNITS[match[2]] * 1_000_000)
 
 
 def _decimal(value: float) -> Moment:
@@ -141,12 +143,12 @@ def trajectory_column(
 
     Source: Mohammed (2011), section 4.2.1.
     """
-    found = _tokens(table, name, separator, checked_mark(mark, separator))
-    places, place, line = _pairs(found, mark)
-    keep = _kept(found, place[found.codes], line.rank[found.codes], compress=compress)
+    tokens = _tokens(table, name, separator, checked_mark(mark, separator))
+    places, place, line = _pairs(tokens, mark)
+    keep = _kept(tokens, place[tokens.codes], line.rank[tokens.codes], compress=compress)
     keys, items = np.unique(line.rank.astype(np.int64) * len(places) + place, return_inverse=True)
-    starts = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))[found.starts]
-    codes, times = items.astype(np.int32)[found.codes[keep]], pl.Series(line.writings, dtype=pl.String)
+    starts = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))[tokens.starts]
+    codes, times = items.astype(np.int32)[tokens.codes[keep]], pl.Series(line.writings, dtype=pl.String)
     return _column(name, mark, starts, codes, keys, places, times)
 
 
@@ -190,32 +192,32 @@ def _joined_pairs(table: Table, name: str, cells: pl.Series, mark: str) -> pl.Se
     return every.join(lists, on="row", how="left", maintain_order="left")["pair"]
 
 
-def _pairs(found: Tokens, mark: str) -> tuple[pl.Series, Codes, Timeline]:
+def _pairs(tokens: Tokens, mark: str) -> tuple[pl.Series, Codes, Timeline]:
     """The places in order, each distinct pair's place among them, and the times."""
-    parts = found.texts.str.extract_groups(rf"(?s)^(?<place>.*){pl.escape_regex(mark)}(?<time>.*)$").struct.unnest()
+    parts = tokens.texts.str.extract_groups(rf"(?s)^(?<place>.*){pl.escape_regex(mark)}(?<time>.*)$").struct.unnest()
     place, time = parts["place"].str.strip_chars(), parts["time"].str.strip_chars()
     form = f"write place{mark}time, such as 'b{mark}2'"
-    _refuse(found, place.is_null().to_numpy(), f"has no mark {mark!r} between place and time; {form}")
-    _refuse(found, (place == "").to_numpy(), f"has no place before the mark {mark!r}; {form}")
+    _refuse(tokens, place.is_null().to_numpy(), f"has no mark {mark!r} between place and time; {form}")
+    _refuse(tokens, (place == "").to_numpy(), f"has no place before the mark {mark!r}; {form}")
     places, where = ranked(place)
     texts, when = ranked(time)
-    line = timeline(texts.to_list(), lambda bad: found.where(found.first(bad[when]) or 0))
+    line = timeline(texts.to_list(), lambda bad: tokens.where(tokens.first(bad[when]) or 0))
     return places, where, Timeline(kind=line.kind, writings=line.writings, moments=line.moments, rank=line.rank[when])
 
 
-def _kept(found: Tokens, place: Codes, time: Codes, *, compress: bool) -> Mask:
+def _kept(tokens: Tokens, place: Codes, time: Codes, *, compress: bool) -> Mask:
     """Which readings stay; those that go back in time or are elsewhere at the same time are refused."""
     inside = np.ones(len(place), np.bool_)
-    inside[found.starts[:-1][np.diff(found.starts) > 0]] = False
+    inside[tokens.starts[:-1][np.diff(tokens.starts) > 0]] = False
     later, here = time[1:] > time[:-1], place[1:] == place[:-1]
     bad = inside[1:] & ~later & ((time[1:] < time[:-1]) | ~here)
     if bad.any():
         at = int(np.argmax(bad)) + 1
         if time[at] < time[at - 1]:
-            why = f"goes back in time after {found.text(at - 1)!r}; sort the pairs of the cell by time"
+            why = f"goes back in time after {tokens.text(at - 1)!r}; sort the pairs of the cell by time"
         else:
-            why = f"is a second place at the time of {found.text(at - 1)!r}; keep one place per time"
-        raise DataError(f"{found.where(at)}: {why}")
+            why = f"is a second place at the time of {tokens.text(at - 1)!r}; keep one place per time"
+        raise DataError(f"{tokens.where(at)}: {why}")
     repeated = here if compress else here & ~later
     inside[1:] &= repeated
     return ~inside
@@ -249,7 +251,7 @@ def _column(
     )
 
 
-def _refuse(found: Tokens, bad: Mask, why: str) -> None:
-    position = found.first(bad)
+def _refuse(tokens: Tokens, bad: Mask, why: str) -> None:
+    position = tokens.first(bad)
     if position is not None:
-        raise DataError(f"{found.where(position)}: {why}")
+        raise DataError(f"{tokens.where(position)}: {why}")

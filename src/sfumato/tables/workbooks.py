@@ -84,12 +84,12 @@ def _unfolded(data: bytes, part: zipfile.ZipInfo) -> bytes:
     name, more = struct.unpack_from("<HH", data, at + 26)
     packed = data[at + 30 + name + more :][: part.compress_size]
     try:
-        found = packed if part.compress_type == 0 else zlib.decompressobj(-15).decompress(packed, part.file_size + 1)
+        content = packed if part.compress_type == 0 else zlib.decompressobj(-15).decompress(packed, part.file_size + 1)
     except zlib.error as fault:
         raise ValueError(f"the part {part.filename!r} is broken ({fault})") from None
-    if len(found) != part.file_size:
+    if len(content) != part.file_size:
         raise ValueError(f"the part {part.filename!r} has not the {part.file_size:,} bytes that it says")
-    return found
+    return content
 
 
 def _extent(sheet: bytes) -> tuple[int, int]:
@@ -105,15 +105,15 @@ def _extent(sheet: bytes) -> tuple[int, int]:
 
 def _place(name: bytes) -> int:
     """The number of a column: A is 1, AA is 27."""
-    found = 0
+    number = 0
     for letter in name.upper():
-        found = found * 26 + letter - 64
-    return found
+        number = number * 26 + letter - 64
+    return number
 
 
 def _texts(strings: bytes) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """How many bytes each shared text takes, at most."""
-    starts = [one.start() for one in re.finditer(rb"<(?:\w+:)?si[\s/>]", strings)]
+    starts = [match.start() for match in re.finditer(rb"<(?:\w+:)?si[\s/>]", strings)]
     return np.diff(np.array([*starts, len(strings)], np.int64)) if starts else np.zeros(0, np.int64)
 
 
@@ -122,8 +122,8 @@ def _said(sheet: bytes, texts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> in
     if not len(texts):
         return 0
     values = _VALUE.findall(sheet)
-    numbers = [int(one) for one in values if one.strip().isdigit() and len(one) < 10]
-    odd = sum(b"&" in one or not one for one in values)
+    numbers = [int(value) for value in values if value.strip().isdigit() and len(value) < 10]
+    odd = sum(b"&" in value or not value for value in values)
     held = np.bincount(np.array(numbers, np.int64), minlength=len(texts))[: len(texts)] if numbers else 0
     return int((held * texts).sum()) + odd * int(texts.max())
 
@@ -149,13 +149,13 @@ class _OpenSheet:
     def _refuse(self, *_: object) -> None:
         raise ValueError("it declares a document type")
 
-    def _start(self, tag: str, said: dict[str, str]) -> None:
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "table:table":
             self.row = self.rows = self.columns = 0
         elif tag == "table:table-row":
-            self.times, self.column, self.last = int(said.get(_REPEATED[1], 1)), 0, 0
+            self.times, self.column, self.last = int(attributes.get(_REPEATED[1], 1)), 0, 0
         elif tag in ("table:table-cell", "table:covered-table-cell"):
-            self.here, self.full = int(said.get(_REPEATED[0], 1)), "office:value-type" in said
+            self.here, self.full = int(attributes.get(_REPEATED[0], 1)), "office:value-type" in attributes
 
     def _text(self, text: str) -> None:
         self.full = True
@@ -221,8 +221,8 @@ def sheet_frame(data: bytes, *, sheet: str | int | None, header: bool, where: st
         frame = _loaded(book, name, header_row=0 if header else None, schema_sample_rows=None)
     except module.FastExcelError as fault:
         raise ValueError(str(fault)) from None
-    frame.columns = checked_names(_names([one if header else None for one in first.row(0)]), where=where)
-    kept = [name for name, said in zip(frame.columns, first.row(0), strict=True) if said or _full(frame[name])]
+    frame.columns = checked_names(_names([cell if header else None for cell in first.row(0)]), where=where)
+    kept = [name for name, heading in zip(frame.columns, first.row(0), strict=True) if heading or _full(frame[name])]
     frame = plain_types(frame.select(kept).filter(~pl.all_horizontal(pl.all().is_null())))
     refuse_long_texts(frame, where=where)
     return frame
@@ -236,22 +236,22 @@ def _full(cells: pl.Series) -> bool:
     return cells.null_count() < len(cells)
 
 
-def _names(said: list[str | None]) -> list[str]:
+def _names(headings: list[str | None]) -> list[str]:
     """What the columns are called.
 
     >>> _names([None, "blood", None, " ", "age"])
     ['column_1', 'blood', 'blood_2', 'blood_3', 'age']
     """
-    found: list[str] = []
+    names: list[str] = []
     left, many = "", 1
-    for place, name in enumerate(said, 1):
+    for place, name in enumerate(headings, 1):
         if name is not None and name.strip():
             left, many = name, 1
-            found.append(name)
+            names.append(name)
         else:
             many += 1
-            found.append(f"{left}_{many}" if left else f"column_{place}")
-    return found
+            names.append(f"{left}_{many}" if left else f"column_{place}")
+    return names
 
 
 def _refuse_large(data: bytes, where: str) -> None:
@@ -272,16 +272,16 @@ def _refuse_large(data: bytes, where: str) -> None:
 def _sheet(book: Any, sheet: str | int | None, where: str) -> str:
     """The name of the sheet that was asked for."""
     names: list[str] = book.sheet_names
-    told = ", ".join(f"{at} {name!r}" for at, name in enumerate(names, 1)) or "none"
+    listing = ", ".join(f"{at} {name!r}" for at, name in enumerate(names, 1)) or "none"
     if isinstance(sheet, str) and sheet in names:
         return sheet
     if isinstance(sheet, int) and 1 <= sheet <= len(names):
         return names[sheet - 1]
     if sheet is not None:
-        raise DataError(f"{where}: there is no sheet {sheet!r}; its sheets are {told}")
+        raise DataError(f"{where}: there is no sheet {sheet!r}; its sheets are {listing}")
     full = [name for name in names if book.load_sheet(name, header_row=None, n_rows=1).width]
     if len(full) > 1:
-        raise DataError(f"{where}: several sheets have cells; say which by name or number (sheet, --sheet): {told}")
+        raise DataError(f"{where}: several sheets have cells; say which by name or number (sheet, --sheet): {listing}")
     if not full:
         raise DataError(f"{where}: no sheet has cells; a header and rows were expected")
     return full[0]

@@ -101,8 +101,8 @@ def census_subject(rows: int = 1000, *, seed: int = 1, control: bool = True, **m
 
 def limit_of(subject: Subject, column: str, different: int) -> Limit | None:
     """The limit of whoever reads bounded shares within classes as a bound on what anybody can infer."""
-    found = allowed(subject.promises, column, different)
-    return Limit(value=found["allowed_by_claims"], why="the claims") if found else None
+    limits = allowed(subject.promises, column, different)
+    return Limit(value=limits["allowed_by_claims"], why="the claims") if limits else None
 
 
 # The kit that every attack must pass: it works where nothing is hidden, and learns nothing where nothing is shown.
@@ -150,33 +150,33 @@ def check_attack(attack: Attack[S], subject: S, *, works: bool = True) -> Findin
     An attack that looks for what a plain table need not have, such as groups that are unlike all others, is told so by
     ``works=False``: that it finds something must then be shown on a subject of its own.
     """
-    found = works_on_the_raw_table(attack, subject) if works else attack.run(subject, Chance(seed=1))
-    check_finding(found)
+    finding = works_on_the_raw_table(attack, subject) if works else attack.run(subject, Chance(seed=1))
+    check_finding(finding)
     check_finding(learns_nothing_without_the_release(attack, subject))
     repeats_under_a_seed(attack, subject)
     holds_against_a_limit(attack, subject)
-    if found.rate.failed:
-        failed_trials_are_no_resistance(found)
-    return found
+    if finding.rate.failed:
+        failed_trials_are_no_resistance(finding)
+    return finding
 
 
 def works_on_the_raw_table(attack: Attack[S], subject: S) -> Finding:
     """Against a table published as it is the attack refutes, or is far above the guesser."""
     why = attack.fits(subject)
     _demand(why == "", attack, f"it fits the subject, but says {why!r}")
-    found = attack.run(subject, Chance(seed=1))
-    law = f"it works on the raw table, where it found {found}"
-    _demand(found.outcome is Outcome.REFUTED or found.rate.low > 2 * found.naive.high, attack, law)
-    return found
+    finding = attack.run(subject, Chance(seed=1))
+    law = f"it works on the raw table, where it found {finding}"
+    _demand(finding.outcome is Outcome.REFUTED or finding.rate.low > 2 * finding.naive.high, attack, law)
+    return finding
 
 
 def learns_nothing_without_the_release(attack: Attack[S], subject: S) -> Finding:
     """Against a release that shows nothing it does no better than guessing, and says so."""
-    found = attack.run(subject.without_release(), Chance(seed=1))
-    law = f"it learns nothing from a release that shows nothing, where it found {found}"
+    finding = attack.run(subject.without_release(), Chance(seed=1))
+    law = f"it learns nothing from a release that shows nothing, where it found {finding}"
     nothing = (Outcome.INCONCLUSIVE, Outcome.NOT_TRIED)
-    _demand(found.outcome in nothing and found.rate.low <= found.baseline.high, attack, law)
-    return found
+    _demand(finding.outcome in nothing and finding.rate.low <= finding.baseline.high, attack, law)
+    return finding
 
 
 def failed_trials_are_no_resistance(finding: Finding) -> None:
@@ -184,8 +184,12 @@ def failed_trials_are_no_resistance(finding: Finding) -> None:
     rate = finding.rate
     _demand(0 < rate.failed <= rate.trials, finding.attack, f"failed trials are counted among the trials, not {rate}")
     _demand(rate.hits <= rate.trials - rate.failed + 1e-9, finding.attack, f"no failed trial is a hit, not {rate}")
-    told = finding.outcome is Outcome.NOT_REFUTED and rate.carried_out < FEWEST
-    _demand(not told, finding.attack, f"{rate.carried_out} trials that were carried out say nothing for the release")
+    speaks_for_release = finding.outcome is Outcome.NOT_REFUTED and rate.carried_out < FEWEST
+    _demand(
+        not speaks_for_release,
+        finding.attack,
+        f"{rate.carried_out} trials that were carried out say nothing for the release",
+    )
     every = Rate(hits=0.0, trials=rate.trials, failed=rate.trials)
     lost = Finding(
         attack="", threat="", knows="", does="", rate=every, naive=finding.naive, limit=Limit(value=1, why="")
@@ -203,29 +207,35 @@ def repeats_under_a_seed(attack: Attack[S], subject: S) -> None:
 def holds_against_a_limit(attack: Attack[S], subject: S) -> None:
     """What was promised is in the finding: a limit that is handed in is the one that is held against it."""
     limit = Limit(value=1.0, why="the claim that nothing is hidden")
-    found = attack.run(subject, Chance(seed=1), limit)
-    _demand(found.limit == limit, attack, f"the limit that it is given is in its finding, not {found.limit}")
-    _demand(found.outcome is not Outcome.REFUTED, attack, "nothing refutes a promise of nothing")
+    finding = attack.run(subject, Chance(seed=1), limit)
+    _demand(finding.limit == limit, attack, f"the limit that it is given is in its finding, not {finding.limit}")
+    _demand(finding.outcome is not Outcome.REFUTED, attack, "nothing refutes a promise of nothing")
 
 
-def check_finding(found: Finding) -> None:
+def check_finding(finding: Finding) -> None:
     """Rates lie in their intervals, the excess in its own, the outcome follows, and it can be written down."""
-    for rate in (found.rate, found.naive, *([found.control] if found.control else [])):
+    for rate in (finding.rate, finding.naive, *([finding.control] if finding.control else [])):
         figures = (rate.value, rate.low, rate.high)
-        _demand(all(map(isfinite, figures)), found.attack, f"rates are finite, not {figures}")
+        _demand(all(map(isfinite, figures)), finding.attack, f"rates are finite, not {figures}")
         inside = rate.low - 1e-9 <= rate.value <= rate.high + 1e-9
-        _demand(inside, found.attack, f"a rate lies in its interval, not {figures}")
-    low, high = found.risk_interval
-    _demand(low - 1e-9 <= found.risk <= high + 1e-9, found.attack, f"the excess {found.risk} lies in {low} to {high}")
-    _demand(0 <= found.risk <= 1, found.attack, f"the excess is a share, not {found.risk}")
-    refuted = found.outcome is Outcome.REFUTED
-    limit = found.baseline.high if found.limit is None else found.limit.value
-    _demand(not refuted or found.rate.low > limit, found.attack, "only a rate surely above the limit refutes")
-    untried = found.outcome is Outcome.NOT_TRIED
-    _demand(untried == (not found.rate.carried_out), found.attack, "without a trial that was carried out: not tried")
-    _demand(all((found.threat, found.knows, found.does)), found.attack, "it says what it threatens, knows and does")
-    told = json.dumps(found.to_json())
-    _demand(not _PRAISE.search(told), found.attack, "no finding says that a release resists")
+        _demand(inside, finding.attack, f"a rate lies in its interval, not {figures}")
+    low, high = finding.risk_interval
+    _demand(
+        low - 1e-9 <= finding.risk <= high + 1e-9, finding.attack, f"the excess {finding.risk} lies in {low} to {high}"
+    )
+    _demand(0 <= finding.risk <= 1, finding.attack, f"the excess is a share, not {finding.risk}")
+    refuted = finding.outcome is Outcome.REFUTED
+    limit = finding.baseline.high if finding.limit is None else finding.limit.value
+    _demand(not refuted or finding.rate.low > limit, finding.attack, "only a rate surely above the limit refutes")
+    untried = finding.outcome is Outcome.NOT_TRIED
+    _demand(
+        untried == (not finding.rate.carried_out), finding.attack, "without a trial that was carried out: not tried"
+    )
+    _demand(
+        all((finding.threat, finding.knows, finding.does)), finding.attack, "it says what it threatens, knows and does"
+    )
+    document = json.dumps(finding.to_json())
+    _demand(not _PRAISE.search(document), finding.attack, "no finding says that a release resists")
 
 
 def refuses(make: Callable[..., object], **options: Any) -> None:

@@ -39,7 +39,7 @@ def commands_page() -> str:
     for name, verb in getattr(group, "commands", {}).items():
         context = typer.Context(verb, info_name=name, parent=root, terminal_width=_WIDTH)
         parts += [f"## sfumato {name}", _block(verb.get_help(context))]
-    parts += ["## Exit codes", _table(("code", "meaning"), ((f"`{c}`", told) for c, told in _EXIT_CODES.items()))]
+    parts += ["## Exit codes", _table(("code", "meaning"), ((f"`{c}`", meaning) for c, meaning in _EXIT_CODES.items()))]
     return _page(parts)
 
 
@@ -74,8 +74,8 @@ def catalog_page() -> str:
 
 def errors_page() -> str:
     """Every refusal, as a tree and with its exit code."""
-    found = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    rows = ((f"`{kind.__name__}`", _first(kind), f"`{getattr(kind, 'exit_code', '')}`") for kind in found)
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    rows = ((f"`{kind.__name__}`", _first(kind), f"`{getattr(kind, 'exit_code', '')}`") for kind in kinds)
     return _page(
         [
             "# Errors",

@@ -72,12 +72,12 @@ def _written(form: Format) -> Iterator[Example]:
 def check_read(form: Format, data: bytes, frame: pl.DataFrame) -> None:
     """The frame is read back from its bytes: columns, types, rows and cells."""
     try:
-        found = _read(form, data)
+        result = _read(form, data)
     except DataError as error:
         raise BrokenFormat(f"{form.name} breaks: its own bytes are refused, {error}") from error
-    _demand(found.columns == frame.columns, form, f"the columns are {frame.columns}, not {found.columns}")
-    _demand(found.dtypes == frame.dtypes, form, f"the types are {frame.dtypes}, not {found.dtypes}")
-    _demand(found.rows() == frame.rows(), form, f"the rows are {frame.rows()}, not {found.rows()}")
+    _demand(result.columns == frame.columns, form, f"the columns are {frame.columns}, not {result.columns}")
+    _demand(result.dtypes == frame.dtypes, form, f"the types are {frame.dtypes}, not {result.dtypes}")
+    _demand(result.rows() == frame.rows(), form, f"the rows are {frame.rows()}, not {result.rows()}")
 
 
 def check_broken(form: Format, data: bytes) -> None:

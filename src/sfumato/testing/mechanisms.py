@@ -61,10 +61,10 @@ def check_private(make: Make, *, runs: int = 400) -> tuple[NoiseAudit, ...]:
 def check_spending(make: Make) -> None:
     """The event's epsilon is exactly what was asked for."""
     for budget in BUDGETS:
-        asked = Fraction(str(budget))
+        expected = Fraction(str(budget))
         for rows in (ROWS, ()):
             spent = epsilon_of(make(epsilon=budget)(tiny_table(rows), Work()).event)
-            _demand(spent == asked, make, f"what is accounted for is exactly {asked}, not {spent}")
+            _demand(spent == expected, make, f"what is accounted for is exactly {expected}, not {spent}")
 
 
 def check_refusals(make: Make) -> None:
@@ -73,29 +73,31 @@ def check_refusals(make: Make) -> None:
         try:
             make(epsilon=bad)
         except ParameterError as error:
-            told = str(error)
-            _demand(told.count("epsilon") > 0, make, f"the refusal of epsilon = {bad!r} names it, not {told!r}")
+            message = str(error)
+            _demand(message.count("epsilon") > 0, make, f"the refusal of epsilon = {bad!r} names it, not {message!r}")
         else:
             raise BrokenMechanism(f"{make!r} breaks: epsilon = {bad!r} is refused")
 
 
-def check_output(table: PrivateTable, found: NoisyTable) -> None:
+def check_output(table: PrivateTable, release: NoisyTable) -> None:
     """Columns, labels and rules are those of the declared domains; counts are whole and not negative."""
-    names, groups = tuple(one.name for one in table.attributes), found.keys.shape[1]
-    _demand(found.columns == names, found.columns, f"the columns are the declared ones, {names}")
-    _demand(found.keys.shape == (len(names), groups), found.keys.shape, "every group has a label in every column")
-    _demand(found.counts.shape == (groups, len(table.classes)), found.counts.shape, "a count for each group and class")
-    _demand(found.counts.dtype.kind in "iu", found.counts.dtype, "counts are whole numbers")
-    _demand(not (found.counts < 0).any(), found.counts.tolist(), "no count is negative")
+    names, groups = tuple(attribute.name for attribute in table.attributes), release.keys.shape[1]
+    _demand(release.columns == names, release.columns, f"the columns are the declared ones, {names}")
+    _demand(release.keys.shape == (len(names), groups), release.keys.shape, "every group has a label in every column")
+    _demand(
+        release.counts.shape == (groups, len(table.classes)), release.counts.shape, "a count for each group and class"
+    )
+    _demand(release.counts.dtype.kind in "iu", release.counts.dtype, "counts are whole numbers")
+    _demand(not (release.counts < 0).any(), release.counts.tolist(), "no count is negative")
     domains = stated_domains(table)["columns"]
-    for place, (one, labels) in enumerate(zip(table.attributes, found.labels, strict=True)):
-        strange = [label for label in labels if not allowed(domains[one.name])(label)]
-        _demand(not strange, one.name, f"every label lies in the declared domain, not {strange}")
-        keys = found.keys[place]
-        _demand(bool(((keys >= 0) & (keys < len(labels))).all()), one.name, "every key is one of the labels")
-        cut = found.cut[place] if found.cut else None
-        whole = cut is None or len(cut.of_code) == len(one.values)
-        _demand(whole, one.name, "a rule for new records reads every declared value")
+    for place, (attribute, labels) in enumerate(zip(table.attributes, release.labels, strict=True)):
+        strange = [label for label in labels if not allowed(domains[attribute.name])(label)]
+        _demand(not strange, attribute.name, f"every label lies in the declared domain, not {strange}")
+        keys = release.keys[place]
+        _demand(bool(((keys >= 0) & (keys < len(labels))).all()), attribute.name, "every key is one of the labels")
+        cut = release.cut[place] if release.cut else None
+        whole = cut is None or len(cut.of_code) == len(attribute.values)
+        _demand(whole, attribute.name, "a rule for new records reads every declared value")
 
 
 def check_estimates(make: Make) -> None:
@@ -122,25 +124,25 @@ class _Estimated:
 def check_neighbours(make: Make, *, runs: int = 400) -> tuple[NoiseAudit, ...]:
     """One record more is noticed no better than epsilon allows: neither by labels nor by words nor by counts."""
     run = make(epsilon=AUDITED)
-    found: list[NoiseAudit] = []
-    shown: dict[int, list[Seen]] = {}
+    audits: list[NoiseAudit] = []
+    outputs_by_table: dict[int, list[Seen]] = {}
     for pair in pairs():
-        if id(pair.first) not in shown:
-            shown[id(pair.first)] = outputs(run, pair.first, runs)
-        found += _audited(make, shown[id(pair.first)], outputs(run, pair.second, runs))
-    return tuple(found)
+        if id(pair.first) not in outputs_by_table:
+            outputs_by_table[id(pair.first)] = outputs(run, pair.first, runs)
+        audits += _audited(make, outputs_by_table[id(pair.first)], outputs(run, pair.second, runs))
+    return tuple(audits)
 
 
 def _audited(make: Make, before: Sequence[Seen], after: Sequence[Seen]) -> list[NoiseAudit]:
     """Audits of everything that two neighbouring tables show."""
-    made = []
+    audits = []
     for what in before[0]:
-        sides = [[one[what] for one in outputs] for outputs in (before, after)]
-        found = audit_outputs(sides[0], sides[1], confidence=1 - ALARM, declared=float(AUDITED))
-        law = f"epsilon = {AUDITED} holds, but by its {what} it is {found.epsilon_low:.2f} or more ({found})"
-        _demand(not found.refuted, make, law)
-        made.append(found)
-    return made
+        sides = [[output[what] for output in outputs] for outputs in (before, after)]
+        audit = audit_outputs(sides[0], sides[1], confidence=1 - ALARM, declared=float(AUDITED))
+        law = f"epsilon = {AUDITED} holds, but by its {what} it is {audit.epsilon_low:.2f} or more ({audit})"
+        _demand(not audit.refuted, make, law)
+        audits.append(audit)
+    return audits
 
 
 def _demand(true: bool, who: object, law: str) -> None:

@@ -54,7 +54,7 @@ class MetricTable:
         table = Table(frame=frame)
         quasi = [table.column(name) for name in builders]
         grouped = cells(quasi, [table.column(target)]).classes
-        trees = tuple(builders[one.name].build(ObservedDomain.of(one)) for one in quasi)
+        trees = tuple(builders[column.name].build(ObservedDomain.of(column)) for column in quasi)
         return cls(cells=replace(grouped, measures=measures(grouped)), hierarchies=trees, target=target)
 
     @property
@@ -201,8 +201,8 @@ class Tried:
 
     def floor(self, levels: Levels) -> float | None:
         """What the metric says a node loses without suppression, if it can say so before counting."""
-        found = self._floors
-        return None if found is None else sum(float(one[n]) for one, n in zip(found, levels, strict=True))
+        floors = self._floors
+        return None if floors is None else sum(float(floor[n]) for floor, n in zip(floors, levels, strict=True))
 
     @cached_property
     def _floors(self) -> list[Reals] | None:
@@ -231,28 +231,32 @@ def check_range(tried: Tried) -> None:
 def check_ends(tried: Tried) -> None:
     """Nothing done costs the minimum, everything suppressed the maximum; losses and values rank alike."""
     sign = 1 if tried.metric.direction == "lower" else -1
-    points = sorted(tried.points, key=lambda one: one.loss.value)
-    untouched = next(one for one in tried.points if not any(one.levels) and not one.hidden.any())
-    gone = [one for one in tried.points if one.hidden.all()]
+    points = sorted(tried.points, key=lambda point: point.loss.value)
+    untouched = next(point for point in tried.points if not any(point.levels) and not point.hidden.any())
+    gone = [point for point in tried.points if point.hidden.all()]
     tried.demand(_most(untouched.loss.value, points[0].loss.value), "nothing done costs the minimum")
-    tried.demand(all(_most(points[-1].loss.value, one.loss.value) for one in gone), "all suppressed costs the maximum")
-    best, worst = (f(sign * one.value for one in points) for f in (min, max))
+    tried.demand(
+        all(_most(points[-1].loss.value, point.loss.value) for point in gone), "all suppressed costs the maximum"
+    )
+    best, worst = (f(sign * point.value for point in points) for f in (min, max))
     tried.demand(_most(sign * untouched.value, best), "nothing done has the best value")
-    tried.demand(all(_most(worst, sign * one.value) for one in gone), "all suppressed has the worst value")
+    tried.demand(all(_most(worst, sign * point.value) for point in gone), "all suppressed has the worst value")
 
 
 def check_coarser(tried: Tried) -> None:
     """No node above loses less than ``coarser``, whatever is suppressed there."""
-    for low in (one for one in tried.points if not one.hidden.all()):
-        for high in (one for one in tried.points if one.levels != low.levels and _above(one.levels, low.levels)):
+    for low in (point for point in tried.points if not point.hidden.all()):
+        for high in (
+            point for point in tried.points if point.levels != low.levels and _above(point.levels, low.levels)
+        ):
             law = f"no node above loses less: {low.levels} says {low.loss.coarser}, {high.levels} {high.loss.value}"
             tried.demand(_most(low.loss.coarser, high.loss.value), law)
 
 
 def check_surcharge(tried: Tried) -> None:
     """No node below that suppresses the same rows loses less than its floor and ``surcharge``."""
-    for high in (one for one in tried.points if one.hidden.any() and not one.hidden.all()):
-        for levels in (one for one in tried.nodes if _above(high.levels, one)):
+    for high in (point for point in tried.points if point.hidden.any() and not point.hidden.all()):
+        for levels in (node for node in tried.nodes if _above(high.levels, node)):
             low = tried.at(levels, high.hidden)
             bound = (tried.floor(levels) or 0.0) + high.loss.surcharge
             law = f"no node below loses less: {high.levels} says {bound}, {levels} {low.loss.value}"
@@ -261,7 +265,7 @@ def check_surcharge(tried: Tried) -> None:
 
 def check_floors(tried: Tried) -> None:
     """A floor, where there is one, is what the node loses without suppression."""
-    for point in (one for one in tried.points if not one.hidden.any()):
+    for point in (point for point in tried.points if not point.hidden.any()):
         floor = tried.floor(point.levels)
         law = f"the floor of {point.levels} is its loss {point.loss.value}, not {floor}"
         tried.demand(floor is None or _near(floor, point.loss.value), law)
@@ -279,14 +283,14 @@ def declared(view: View, needs: Sequence[str]) -> View:
     )
     rulers = view.rulers
     if "sizes" not in needs:
-        rulers = tuple(replace(one, sizes=np.full(len(one.sizes), nan), total=nan) for one in rulers)
+        rulers = tuple(replace(ruler, sizes=np.full(len(ruler.sizes), nan), total=nan) for ruler in rulers)
     if "steps" not in needs:
-        rulers = tuple(replace(one, steps=np.full(len(one.steps), nan)) for one in rulers)
+        rulers = tuple(replace(ruler, steps=np.full(len(ruler.steps), nan)) for ruler in rulers)
     return replace(view, classes=classes, rulers=rulers, target=view.target if "target" in needs else None)
 
 
 def _unsized(hierarchy: Hierarchy) -> Hierarchy:
-    levels = tuple(replace(one, sizes=np.full(len(one.sizes), nan)) for one in hierarchy.levels)
+    levels = tuple(replace(level, sizes=np.full(len(level.sizes), nan)) for level in hierarchy.levels)
     return replace(hierarchy, levels=levels, total=nan)
 
 
@@ -294,13 +298,13 @@ def _above(high: Levels, low: Levels) -> bool:
     return all(a >= b for a, b in zip(high, low, strict=True))
 
 
-def _most(one: float, other: float) -> bool:
+def _most(value: float, other: float) -> bool:
     """Whether one is no more than another, but for rounding."""
-    return one <= other + _NEAR * max(1.0, abs(other))
+    return value <= other + _NEAR * max(1.0, abs(other))
 
 
-def _near(one: float, other: float) -> bool:
-    return _most(one, other) and _most(other, one)
+def _near(value: float, other: float) -> bool:
+    return _most(value, other) and _most(other, value)
 
 
 def _demand(metric: Metric, true: bool, law: str) -> None:

@@ -135,13 +135,15 @@ def _built(model: ModelOrFactory, table: Classes) -> Model:
     return model(table)
 
 
-def _same(one: Verdict, other: Verdict) -> bool:
-    return _same_judgement(one, other) and one.failing.tolist() == other.failing.tolist()
+def _same(verdict: Verdict, other: Verdict) -> bool:
+    return _same_judgement(verdict, other) and verdict.failing.tolist() == other.failing.tolist()
 
 
-def _same_judgement(one: Verdict, other: Verdict) -> bool:
-    near = one.reached == other.reached or abs(one.reached - other.reached) <= 1e-9 * max(1, abs(one.reached))
-    return one.holds == other.holds and near and one.limit == other.limit and one.sense == other.sense
+def _same_judgement(verdict: Verdict, other: Verdict) -> bool:
+    near = verdict.reached == other.reached or abs(verdict.reached - other.reached) <= 1e-9 * max(
+        1, abs(verdict.reached)
+    )
+    return verdict.holds == other.holds and near and verdict.limit == other.limit and verdict.sense == other.sense
 
 
 def _demand(model: Model, true: bool, law: str) -> None:

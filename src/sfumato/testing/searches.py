@@ -47,63 +47,69 @@ def check_search(run: Search, problems: Iterable[Problem], *, complete: bool = T
 
 def check_problem(run: Search, problem: Problem, *, complete: bool = True) -> None:
     """Check the search's answer to one problem; a full-domain one is compared with the optimum."""
-    found, best = _answer(run, problem), _answer(optimal, problem)
-    _demand(found is not None or best is None or not complete, "an answer where something fits")
-    if found is None:
+    outcome, best = _answer(run, problem), _answer(optimal, problem)
+    _demand(outcome is not None or best is None or not complete, "an answer where something fits")
+    if outcome is None:
         return
-    check_outcome(problem, found)
-    if found.levels is not None:
-        check_against(found, best)
-    check_same(found, _answer(run, problem))
+    check_outcome(problem, outcome)
+    if outcome.levels is not None:
+        check_against(outcome, best)
+    check_same(outcome, _answer(run, problem))
 
 
-def check_against(found: Outcome, best: Outcome | None) -> None:
+def check_against(outcome: Outcome, best: Outcome | None) -> None:
     """No full-domain answer loses less than the optimal one, and there is none where that has none."""
     if best is None:
         raise BrokenSearch("broken: Infeasible where nothing fits")
     room = _NEAR * max(1.0, abs(best.loss))
-    _demand(best.loss <= found.loss + room, "the optimal search loses no more")
-    _demand(not found.proven or found.loss <= best.loss + room, "what is called proven loses least")
+    _demand(best.loss <= outcome.loss + room, "the optimal search loses no more")
+    _demand(not outcome.proven or outcome.loss <= best.loss + room, "what is called proven loses least")
 
 
-def check_outcome(problem: Problem, found: Outcome) -> None:
+def check_outcome(problem: Problem, outcome: Outcome) -> None:
     """The answer meets the models within the limit and loses what it says, all recomputed from the cells."""
-    classes, ids = regrouped(problem, found)
+    classes, ids = regrouped(problem, outcome)
     hidden = np.zeros(classes.count, np.bool_)
-    hidden[ids[found.suppressed]] = True
-    _demand(bool((hidden[ids] == found.suppressed).all()), "whole classes are suppressed")
+    hidden[ids[outcome.suppressed]] = True
+    _demand(bool((hidden[ids] == outcome.suppressed).all()), "whole classes are suppressed")
     _demand(not hidden.all(), "some class is published")
-    _demand(int(problem.cells.sizes[found.suppressed].sum()) <= problem.limit, "suppression within the limit")
+    _demand(int(problem.cells.sizes[outcome.suppressed].sum()) <= problem.limit, "suppression within the limit")
     starred = problem.suppressed == "star" and not problem.exempt and hidden.any()
     published = classes.starred(hidden) if starred else classes.take(~hidden)
     for model in problem.models:
         _demand(judge(model, published, problem.reading).holds, f"the release meets {model!r}")
-    rulers = found.recoding(problem).rulers
+    rulers = outcome.recoding(problem).rulers
     view = View(classes=classes, suppressed=hidden, rulers=rulers, target=problem.target)
     value = problem.metric.loss(view).value
-    _demand(abs(value - found.loss) <= _NEAR * max(1.0, abs(value)), "the loss is what the metric says")
+    _demand(abs(value - outcome.loss) <= _NEAR * max(1.0, abs(value)), "the loss is what the metric says")
 
 
-def check_same(one: Outcome, other: Outcome | None) -> None:
+def check_same(outcome: Outcome, other: Outcome | None) -> None:
     """The same problem has, under the same seed, the same answer."""
-    same = other is not None and (one.levels, one.loss, one.proven) == (other.levels, other.loss, other.proven)
-    _demand(other is not None and same and bool((one.suppressed == other.suppressed).all()), "the same answer again")
+    same = other is not None and (outcome.levels, outcome.loss, outcome.proven) == (
+        other.levels,
+        other.loss,
+        other.proven,
+    )
+    _demand(
+        other is not None and same and bool((outcome.suppressed == other.suppressed).all()), "the same answer again"
+    )
 
 
-def regrouped(problem: Problem, found: Outcome) -> tuple[Classes, NDArray[np.int64]]:
+def regrouped(problem: Problem, outcome: Outcome) -> tuple[Classes, NDArray[np.int64]]:
     """The classes of the answer before suppression, from the cells; also where each cell went.
 
     Where a column mixes levels, suppressed cells are classes of their own.
     """
     cells = problem.cells
-    if found.levels is not None:
-        chosen = [h.levels[n] for h, n in zip(problem.hierarchies, found.levels, strict=True)]
+    if outcome.levels is not None:
+        chosen = [h.levels[n] for h, n in zip(problem.hierarchies, outcome.levels, strict=True)]
         classes, ids = cells.recoded([level.parent for level in chosen], [level.labels for level in chosen])
     else:
-        made = found.recoding(problem)
-        keys = [*made.keys, found.suppressed.astype(np.int32)]
-        ids, count = distinct(keys, [*(len(names) for names in made.labels), 2], cells.count)
-        classes = cells.merged(made.keys[:, representatives(ids, count)], made.labels, ids, count)
+        recoding = outcome.recoding(problem)
+        keys = [*recoding.keys, outcome.suppressed.astype(np.int32)]
+        ids, count = distinct(keys, [*(len(names) for names in recoding.labels), 2], cells.count)
+        classes = cells.merged(recoding.keys[:, representatives(ids, count)], recoding.labels, ids, count)
     wild = tuple(_unknown(h, names) for h, names in zip(problem.hierarchies, classes.labels, strict=True))
     return replace(classes, wild=wild), ids
 

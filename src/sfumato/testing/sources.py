@@ -52,10 +52,10 @@ def mixed_table(rows: int = 60, *, seed: int = 0) -> Table:
     rng = Chance(seed=seed).generator()
     drawn: dict[str, list[Any]] = {
         "zip": rng.choice(["02139", "02142", "10598", "?"], rows).tolist(),
-        "age": [None if one == 5 else int(one) for one in rng.integers(0, 12, rows)],
-        "pay": [None if one == 3 else float(one) + 0.5 for one in rng.integers(0, 6, rows)],
-        "born": [date(1990 + int(one), 1, 31) for one in rng.integers(0, 5, rows)],
-        "ill": [(None, "?", "flu", 'it\'s "it"', "no, none")[one] for one in rng.integers(0, 5, rows)],
+        "age": [None if number == 5 else int(number) for number in rng.integers(0, 12, rows)],
+        "pay": [None if number == 3 else float(number) + 0.5 for number in rng.integers(0, 6, rows)],
+        "born": [date(1990 + int(number), 1, 31) for number in rng.integers(0, 5, rows)],
+        "ill": [(None, "?", "flu", 'it\'s "it"', "no, none")[index] for index in rng.integers(0, 5, rows)],
     }
     return Table(frame=pl.DataFrame(drawn), missing=("?", "n/a"))
 
@@ -90,20 +90,20 @@ def _check_shape(source: CellSource, table: Table) -> None:
     _demand(all(mine == right for _, mine, right in types), source, f"it has the types of the table, not {types}")
 
 
-def check_domain(found: ObservedDomain, table: Table, declared: Any = None) -> None:
+def check_domain(domain: ObservedDomain, table: Table, declared: Any = None) -> None:
     """The values in the order of their kind, with their counts, and how many rows have none."""
-    cells = texts_of(table)[found.column]
+    cells = texts_of(table)[domain.column]
     counts = Counter(cell for cell in cells if cell is not None)
-    kind = declared or infer_kind(sorted(counts), table.frame[found.column].dtype)
-    _demand(found.kind == kind, found.column, f"its kind is {kind}, not {found.kind}")
+    kind = declared or infer_kind(sorted(counts), table.frame[domain.column].dtype)
+    _demand(domain.kind == kind, domain.column, f"its kind is {kind}, not {domain.kind}")
     values = sorted(counts, key=float) if kind in ("integer", "real") else sorted(counts)
-    _demand(list(found.values) == values, found.column, f"its values are {values}, not {list(found.values)}")
-    mine = [int(one) for one in found.counts]
-    _demand(mine == [counts[one] for one in values], found.column, f"its counts are {counts}, not {mine}")
+    _demand(list(domain.values) == values, domain.column, f"its values are {values}, not {list(domain.values)}")
+    mine = [int(count) for count in domain.counts]
+    _demand(mine == [counts[value] for value in values], domain.column, f"its counts are {counts}, not {mine}")
     absent = cells.count(None)
-    _demand(found.absent == absent, found.column, f"{absent} rows have no value, not {found.absent}")
+    _demand(domain.absent == absent, domain.column, f"{absent} rows have no value, not {domain.absent}")
     marker = _marker(table) if absent else None
-    _demand(found.missing == marker, found.column, f"a missing value reads {marker!r}, not {found.missing!r}")
+    _demand(domain.missing == marker, domain.column, f"a missing value reads {marker!r}, not {domain.missing!r}")
 
 
 def check_counts(source: CellSource, table: Table) -> None:
@@ -111,33 +111,33 @@ def check_counts(source: CellSource, table: Table) -> None:
     names, counted = table.names[:-2], table.names[-2:]
     quasi, others = _domains(source, names), _domains(source, counted)
     _recounted(source.cells(quasi, others), table, names, counted)
-    wider = [_wider(one) if one.kind == "text" else one for one in quasi]
+    wider = [_wider(column) if column.kind == "text" else column for column in quasi]
     _recounted(source.cells(wider, others), table, names, counted)
     _recounted(source.cells(quasi[:1]), table, names[:1], ())
 
 
-def _recounted(found: Classes, table: Table, names: Sequence[str], counted: Sequence[str]) -> None:
+def _recounted(classes: Classes, table: Table, names: Sequence[str], counted: Sequence[str]) -> None:
     rows = _labelled(table, names)
-    keys = [tuple(found.label(place).values()) for place in range(found.count)]
-    _demand(found.quasi == tuple(names), found.quasi, f"cells are those of {names}")
+    keys = [tuple(classes.label(place).values()) for place in range(classes.count)]
+    _demand(classes.quasi == tuple(names), classes.quasi, f"cells are those of {names}")
     _demand(len(set(keys)) == len(keys), names, "no two cells are the same")
-    codes = [tuple(one) for one in found.keys.T.tolist()]
+    codes = [tuple(key) for key in classes.keys.T.tolist()]
     _demand(codes == sorted(codes), names, "cells come in the order of their codes")
-    sizes = dict(zip(keys, found.sizes.tolist(), strict=True))
+    sizes = dict(zip(keys, classes.sizes.tolist(), strict=True))
     _demand(sizes == dict(Counter(rows)), names, "cells have the rows of a recount")
     for name in counted:
-        tally = found.tally(name)
+        tally = classes.tally(name)
         pairs = {
             (keys[owner], tally.values[code]): int(count)
             for owner, code, count in zip(tally.owners, tally.codes, tally.counts, strict=True)
             if count
         }
-        right = dict(Counter(zip(rows, (one[0] for one in _labelled(table, [name])), strict=True)))
+        right = dict(Counter(zip(rows, (row[0] for row in _labelled(table, [name])), strict=True)))
         _demand(pairs == right, name, f"the tally is that of a recount: {right}, not {pairs}")
         absent = None in texts_of(table)[name]
         _demand((tally.missing is not None) == absent, name, "the tally tells which value is the missing one")
     for place, name in enumerate(names):
-        known = [False] * len(found.labels[place]) if found.wild is None else found.wild[place].tolist()
+        known = [False] * len(classes.labels[place]) if classes.wild is None else classes.wild[place].tolist()
         gone = None in texts_of(table)[name]
         _demand(sum(known) == gone, name, "the missing value, and no other, is marked as unknown")
 
@@ -145,19 +145,19 @@ def _recounted(found: Classes, table: Table, names: Sequence[str], counted: Sequ
 def check_complete(source: CellSource, table: Table) -> None:
     """Rows with a missing value are left out by all who ask, and by no others."""
     names = [name for name in table.names if None in texts_of(table)[name]]
-    for asked in (names, names[:1], []):
+    for columns in (names, names[:1], []):
         cells = texts_of(table)
-        kept = [all(cells[name][row] is not None for name in asked) for row in range(table.rows)]
+        kept = [all(cells[name][row] is not None for name in columns) for row in range(table.rows)]
         rest = replace(table, frame=table.frame.filter(pl.Series(kept, dtype=pl.Boolean)))
-        found = source.complete(asked) if asked else source
-        _demand(found.rows == rest.rows, source, f"{rest.rows} rows are complete in {asked}, not {found.rows}")
+        result = source.complete(columns) if columns else source
+        _demand(result.rows == rest.rows, source, f"{rest.rows} rows are complete in {columns}, not {result.rows}")
         for name in table.names:
-            check_domain(found.domain(name), rest)
+            check_domain(result.domain(name), rest)
 
 
 def check_apply(source: CellSource, table: Table) -> None:
     """Every row reads as its cell is mapped, with the other columns as they are."""
-    names, beside = table.names[:-1], table.names[-1:]
+    names, others = table.names[:-1], table.names[-1:]
     cells = source.cells(_domains(source, names))
     merged = np.arange(len(cells.labels[0]), dtype=np.int32) % 2
     mapping = CellMapping(
@@ -167,7 +167,7 @@ def check_apply(source: CellSource, table: Table) -> None:
         suppressed=np.arange(cells.count) % 3 == 0,
         unchanged=frozenset(names[1:]),
     )
-    found = source.apply(mapping, beside)
+    mapped_rows = source.apply(mapping, others)
     place = {tuple(cells.label(n).values()): n for n in range(cells.count)}
     owner = [place[row] for row in _labelled(table, names)]
     labels = {name: [row[0] for row in _labelled(table, [name])] for name in names}
@@ -175,10 +175,14 @@ def check_apply(source: CellSource, table: Table) -> None:
     for name in names[1:]:
         cell = table.frame[name]
         right[name] = labels[name] if cell.dtype == pl.String else cell.to_list()
-    right |= {name: table.frame[name].to_list() for name in beside}
-    mine = Counter(zip(*(found.frame[name].to_list() for name in right), found.suppressed.tolist(), strict=True))
+    right |= {name: table.frame[name].to_list() for name in others}
+    mine = Counter(
+        zip(*(mapped_rows.frame[name].to_list() for name in right), mapped_rows.suppressed.tolist(), strict=True)
+    )
     theirs = Counter(zip(*right.values(), (bool(mapping.suppressed[n]) for n in owner), strict=True))
-    _demand(tuple(found.frame.columns) == tuple(right), source, "mapped rows have the columns that were asked for")
+    _demand(
+        tuple(mapped_rows.frame.columns) == tuple(right), source, "mapped rows have the columns that were asked for"
+    )
     _demand(mine == theirs, source, f"mapped rows are those of a recount; {mine - theirs} should be {theirs - mine}")
 
 
@@ -195,10 +199,10 @@ def check_singles(source: CellSource, table: Table) -> None:
     names = table.names[:2]
     quasi = _domains(source, names)
     if "rows" in source.gives:
-        found = source.singles(quasi)
-        keys = [tuple(found.label(place).values()) for place in range(found.count)]
+        classes = source.singles(quasi)
+        keys = [tuple(classes.label(place).values()) for place in range(classes.count)]
         _demand(keys == _labelled(table, names), source, "single rows stand in the order of the table")
-        _demand(found.sizes.tolist() == [1] * table.rows, source, "a single row is one row")
+        _demand(classes.sizes.tolist() == [1] * table.rows, source, "a single row is one row")
         return
     try:
         source.singles(quasi)
@@ -210,18 +214,18 @@ def check_singles(source: CellSource, table: Table) -> None:
 def check_doubled(source: CellSource, table: Table) -> None:
     """Added to itself, a source has everything twice."""
     names, both = table.names[:2], AddedCells(parts=(source, source))
-    once, twice = (one.cells(_domains(one, names)) for one in (source, both))
+    once, twice = (cell_source.cells(_domains(cell_source, names)) for cell_source in (source, both))
     _demand(once.keys.tolist() == twice.keys.tolist(), source, "added to itself it has the same cells")
     _demand((2 * once.sizes).tolist() == twice.sizes.tolist(), source, "added to itself it has twice the rows")
 
 
 def texts_of(table: Table) -> Texts:
     """The cells as a person would write them, None where a value is missing."""
-    found = {name: as_text(table.frame[name]).to_list() for name in table.names}
+    texts = {name: as_text(table.frame[name]).to_list() for name in table.names}
     text = {name for name in table.names if table.frame[name].dtype == pl.String}
     return {
         name: [None if cell is None or (name in text and cell in table.missing) else cell for cell in cells]
-        for name, cells in found.items()
+        for name, cells in texts.items()
     }
 
 
@@ -303,9 +307,9 @@ def check_cut_counts(source: CutSource, domains: Domains, *, seed: int = 1) -> N
     _check_dropped(other, domains, seed)
 
 
-def check_same_counts(one: CutSource, other: CutSource, domains: Domains, *, seed: int = 1) -> None:
+def check_same_counts(source: CutSource, other: CutSource, domains: Domains, *, seed: int = 1) -> None:
     """Two sources of the same records answer alike, step by step."""
-    first, second = one.root(domains.figures), other.root(domains.figures)
+    first, second = source.root(domains.figures), other.root(domains.figures)
     _demand_counts(_equal(first.total(), second.total()), "the same total")
     pairs = zip(_steps(first, domains, seed), _steps(second, domains, seed), strict=True)
     for (mine, _, _), (theirs, _, _) in pairs:
@@ -325,8 +329,8 @@ def _steps(walk: CutCounts, domains: Domains, seed: int) -> Iterator[tuple[Divid
     dice = Chance(seed=seed).generator()
     parts, numbers, before = np.zeros(1, np.int64), 1, walk.total()[None]
     for _ in range(_STEPS):
-        asked = domains.division(int(dice.integers(len(domains.sizes))), parts, dice)
-        divided = walk.refine(asked).occupied()
+        division = domains.division(int(dice.integers(len(domains.sizes))), parts, dice)
+        divided = walk.refine(division).occupied()
         places = divided.places(numbers)
         walk.apply(divided, places)
         numbers = max(numbers, int(places.max(initial=0)) + 1)
@@ -346,8 +350,8 @@ def _check_division(divided: Divided, before: Numbers) -> None:
 
 def _check_dropped(walk: CutCounts, domains: Domains, seed: int) -> None:
     """Pairs that go to -1, or are not named, are no longer followed."""
-    asked = domains.division(0, np.zeros(1, np.int64), Chance(seed=seed).generator())
-    divided = walk.refine(asked).occupied()
+    division = domains.division(0, np.zeros(1, np.int64), Chance(seed=seed).generator())
+    divided = walk.refine(division).occupied()
     turn = np.arange(len(divided.owner)) % 3
     named, places = divided.kept(turn != 2), divided.places(1)[turn != 2]
     places[turn[turn != 2] == 1] = -1
@@ -362,13 +366,13 @@ def _check_dropped(walk: CutCounts, domains: Domains, seed: int) -> None:
     )
 
 
-def _check_groups(walk: CutCounts, asked: Division) -> None:
+def _check_groups(walk: CutCounts, division: Division) -> None:
     """A histogram is a division, densely; partitions can be counted together."""
-    dense = walk.histogram(asked)
-    _demand_counts(_equal(dense, walk.refine(asked).dense()), "a histogram is a division, densely")
-    group = Groups(of=(np.arange(asked.count) % 2).astype(np.int32), count=2)
+    dense = walk.histogram(division)
+    _demand_counts(_equal(dense, walk.refine(division).dense()), "a histogram is a division, densely")
+    group = Groups(of=(np.arange(division.count) % 2).astype(np.int32), count=2)
     summed = np.stack([dense[group.of == n].sum(axis=0) for n in range(2)])
-    _demand_counts(_equal(walk.histogram(asked, group), summed), "partitions counted together are their sum")
+    _demand_counts(_equal(walk.histogram(division, group), summed), "partitions counted together are their sum")
 
 
 def _of_parts(walk: CutCounts, domains: Domains, parts: Ids) -> Numbers:
@@ -386,8 +390,8 @@ def _plain(domains: Domains) -> list[int]:
     return [c for c in range(len(domains.sizes)) if c not in domains.sets]
 
 
-def _equal(one: Numbers, other: Numbers) -> bool:
-    return one.shape == other.shape and bool(np.allclose(one, other, rtol=_NEAR, atol=_NEAR))
+def _equal(counts: Numbers, other: Numbers) -> bool:
+    return counts.shape == other.shape and bool(np.allclose(counts, other, rtol=_NEAR, atol=_NEAR))
 
 
 def _demand_counts(kept: bool, what: str) -> None:

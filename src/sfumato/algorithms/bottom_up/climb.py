@@ -78,8 +78,8 @@ class Table:
         if self._made is None or not self._fresh:
             before = _light(problem, full=full) if self._made is None else self._made
             lifts = [c.now if self._made is None else c.current for c in self.columns]
-            made, _ = before.recoded(lifts, [tuple(column.labels) for column in self.columns])
-            self._made, self._fresh = replace(made, wild=tuple(c.unknown for c in self.columns)), True
+            classes, _ = before.recoded(lifts, [tuple(column.labels) for column in self.columns])
+            self._made, self._fresh = replace(classes, wild=tuple(c.unknown for c in self.columns)), True
         return self._made
 
 
@@ -175,12 +175,12 @@ class Climb:
         candidates = sum(column.count() for column in state.table.columns)
         self.work.spend(candidates * most)
         self.effort["candidates"] += candidates
-        found = self._raising(state) if self.scale.private and state.table.anonymity < self.requirement.k else []
-        if len(found) < most:
-            taken = {(offer.column, offer.kind, offer.parts) for offer, _ in found}
-            others = (one for one in _cheapest(state, most) if (one.column, one.kind, one.parts) not in taken)
-            found += _sorted((one, one.cost) for one in others)
-        return found[:most]
+        ranking = self._raising(state) if self.scale.private and state.table.anonymity < self.requirement.k else []
+        if len(ranking) < most:
+            taken = {(offer.column, offer.kind, offer.parts) for offer, _ in ranking}
+            others = (offer for offer in _cheapest(state, most) if (offer.column, offer.kind, offer.parts) not in taken)
+            ranking += _sorted((offer, offer.cost) for offer in others)
+        return ranking[:most]
 
     def _raising(self, state: State) -> Ranked:
         had = state.table.anonymity
@@ -199,7 +199,7 @@ class Climb:
         state.vids.take(offer, column.take(offer))
         state.table.changed(state.vids.anonymity)
         state.loss = self.requirement.loss(state.table)
-        made = Step(
+        step = Step(
             column=self.names[offer.column],
             coarse=offer.label,
             fine=fine,
@@ -207,7 +207,7 @@ class Climb:
             anonymity=state.vids.anonymity,
             loss=state.loss,
         )
-        state.steps.append(made)
+        state.steps.append(step)
         self.effort["generalizations"] += 1
         self.heard(state.vids.anonymity)
 
@@ -233,15 +233,15 @@ class Climb:
         )
 
     def _too_slow(self, steps: int) -> str:
-        asked = " and ".join(described(model) for model in self.requirement.problem.models)
+        goal = " and ".join(described(model) for model in self.requirement.problem.models)
         return (
-            f"bottom-up took {steps} steps in the time it had, and the table does not meet {asked} yet. Give it more "
+            f"bottom-up took {steps} steps in the time it had, and the table does not meet {goal} yet. Give it more "
             "with algorithm.seconds, or use algorithm.name = 'mondrian', which can be stopped at any time"
         )
 
 
 def _sorted(offers: Iterator[tuple[Offer, float]] | Sequence[tuple[Offer, float]]) -> Ranked:
-    return sorted(offers, key=lambda one: (round(one[1], DECIMALS), one[0].column, one[0].order))
+    return sorted(offers, key=lambda pair: (round(pair[1], DECIMALS), pair[0].column, pair[0].order))
 
 
 def _cheapest(state: State, most: int) -> Iterator[Offer]:

@@ -174,10 +174,10 @@ class Parts(ABC):
     @property
     def current(self) -> Codes:
         """For each label, the one that stands in its place now."""
-        found = self.above
-        while (found != (higher := found[found])).any():
-            found = higher
-        return found
+        current = self.above
+        while (current != (higher := current[current])).any():
+            current = higher
+        return current
 
     @property
     def now(self) -> Codes:

@@ -276,17 +276,17 @@ class TreeParts(Parts):
         if kind == "node":
             return self.found.get((kind, node))
         now = self.now
-        some = (one for one in self.found.values() if (one.kind, one.node) == (kind, node))
-        return next((one for one in some if self._marked(one, now) == mark), None)
+        some = (offer for offer in self.found.values() if (offer.kind, offer.node) == (kind, node))
+        return next((offer for offer in some if self._marked(offer, now) == mark), None)
 
     def again(self, marks: Sequence[Mark]) -> set[Mark]:
         """Step by step."""
-        made = set()
+        taken_marks = set()
         for mark in marks:
             if (offer := self.offered(mark)) is not None:
                 self.take(offer)
-                made.add(mark)
-        return made
+                taken_marks.add(mark)
+        return taken_marks
 
     def cut(self) -> ColumnCut:
         """The nodes in use; with sets or ``*`` beside others, all labels as they are."""
@@ -421,4 +421,4 @@ class TreeParts(Parts):
         return Offer(column=self.column, kind=kind, parts=tuple(chosen), cost=cost, label=label, order=order, node=node)
 
     def _choose(self) -> None:
-        self.best = min(self.found.values(), key=lambda one: (round(one.cost, DECIMALS), one.order), default=None)
+        self.best = min(self.found.values(), key=lambda offer: (round(offer.cost, DECIMALS), offer.order), default=None)

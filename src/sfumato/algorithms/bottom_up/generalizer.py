@@ -63,10 +63,10 @@ class Retracing:
         self.climb, self.start = climb, start.copied()
         self.effort = climb.effort
 
-    def trip(self, made: Iterable[Made] = ()) -> Trip:
+    def trip(self, generalizations: Iterable[Made] = ()) -> Trip:
         """A state with these generalizations, as far as they can be made."""
         trip = Trip(state=self.start.copied(), made=[])
-        for column, mark in made:
+        for column, mark in generalizations:
             offer = trip.state.table.columns[column].offered(mark)
             if offer is not None:
                 self.climb.take(trip.state, offer)
@@ -101,19 +101,21 @@ class Retracing:
         """
         needed: set[Made] = set()
         while len(way.made) > self.climb.least:
-            tried = [(one, self._without(way, one)) for one in way.made if one not in needed]
-            saving = [(one, less) for one, less in tried if _key(less.loss) < _key(way.loss)]
-            saving = [(one, less) for one, less in saving if len(less.made) >= self.climb.least]
-            found = None
-            for one, less in sorted(saving, key=lambda each: (_key(each[1].loss), each[0][0], shown(each[1].columns))):
+            tried = [(step, self._without(way, step)) for step in way.made if step not in needed]
+            saving = [(step, less) for step, less in tried if _key(less.loss) < _key(way.loss)]
+            saving = [(step, less) for step, less in saving if len(less.made) >= self.climb.least]
+            shorter = None
+            for step, less in sorted(
+                saving, key=lambda each: (_key(each[1].loss), each[0][0], labels_key(each[1].columns))
+            ):
                 if self.holds(less.columns):
-                    found = less
+                    shorter = less
                     break
-                needed.add(one)
-            if found is None:
+                needed.add(step)
+            if shorter is None:
                 break
-            self.effort["taken back"] += len(way.made) - len(found.made)
-            way = found
+            self.effort["taken back"] += len(way.made) - len(shorter.made)
+            way = shorter
         return way
 
     def holds(self, columns: Sequence[Parts]) -> bool:
@@ -129,11 +131,11 @@ class Retracing:
         column = self.start.table.columns[place].copied()
         kept = column.again([mark for other, mark in way.made if other == place and mark != left_out[1]])
         columns = (*way.columns[:place], column, *way.columns[place + 1 :])
-        made = tuple(one for one in way.made if one[0] != place or one[1] in kept)
-        return Way(made=made, columns=columns, loss=self.climb.requirement.loss(Table(columns, 0)))
+        generalizations = tuple(step for step in way.made if step[0] != place or step[1] in kept)
+        return Way(made=generalizations, columns=columns, loss=self.climb.requirement.loss(Table(columns, 0)))
 
 
-def shown(columns: Iterable[Parts]) -> bytes:
+def labels_key(columns: Iterable[Parts]) -> bytes:
     """The same bytes for the same labels, in whichever order they were made."""
     parts = []
     for column in columns:
@@ -192,31 +194,33 @@ class Beam:
         ways = [end for end in self.known.values() if isinstance(end, Way)]
         if not ways:
             raise next(end for end in self.known.values() if isinstance(end, DeadEnd))
-        return min(ways, key=lambda way: (round(way.loss, DECIMALS), shown(way.columns)))
+        return min(ways, key=lambda way: (round(way.loss, DECIMALS), labels_key(way.columns)))
 
     def _children(self, place: int, trail: Trip | None) -> list[Child]:
         """The best steps of a trail, each followed to its end; none where the trail is over or the time is."""
         if trail is None or self._over(trail) is not None:
             return []
-        found = []
+        children = []
         for rank, (offer, _) in enumerate(self.climb.ranked(trail.state, self.width)):
             after = trail.copied()
             self.retracing.step(after, offer)
-            labels = shown(after.state.table.columns)
+            labels = labels_key(after.state.table.columns)
             end = self._end(after)
             if end is None:
                 break
             loss = round(end.loss, DECIMALS) if isinstance(end, Way) else inf
-            found.append(Child(parent=place, rank=rank, offer=offer, shown=labels, loss=loss))
-        return found
+            children.append(Child(parent=place, rank=rank, offer=offer, shown=labels, loss=loss))
+        return children
 
     def _chosen(self, children: list[Child]) -> list[Child | None]:
         """For each trail its next step, or None; the first trail takes its own best step."""
         chosen: list[Child | None] = []
         taken: set[bytes] = set()
         for place in range(self.width):
-            open_to = [one for one in children if max(one.parent, one.rank) <= place and one.shown not in taken]
-            best = min(open_to, key=lambda one: (one.loss, one.parent, one.rank), default=None)
+            open_to = [
+                child for child in children if max(child.parent, child.rank) <= place and child.shown not in taken
+            ]
+            best = min(open_to, key=lambda child: (child.loss, child.parent, child.rank), default=None)
             chosen.append(best)
             taken |= {best.shown} if best is not None else set()
         return chosen
@@ -239,7 +243,7 @@ class Beam:
     def _end(self, trip: Trip) -> Way | DeadEnd | None:
         """Where the best steps lead from here, without those that are not needed; None where the time is over."""
         passed: list[tuple[int, bytes]] = []
-        while (here := (len(trip.made), shown(trip.state.table.columns))) not in self.known:
+        while (here := (len(trip.made), labels_key(trip.state.table.columns))) not in self.known:
             if self.known and self.climb.work.expired:
                 return None
             passed.append(here)
@@ -284,11 +288,11 @@ class Escape:
         way = self.retracing.shortened(way)
         for walk in range(self.walks):
             self.climb.told = (walk, self.walks)
-            found = self._walked(way)
-            if found is None:
+            candidate = self._walked(way)
+            if candidate is None:
                 break
-            if round(found.loss, DECIMALS) <= round(way.loss, DECIMALS):
-                way = found
+            if round(candidate.loss, DECIMALS) <= round(way.loss, DECIMALS):
+                way = candidate
             self.climb.effort["walks"] += 1
         self.climb.told = None
         return way
@@ -296,7 +300,7 @@ class Escape:
     def _walked(self, way: Way) -> Way | None:
         """Where a walk leads; None where the time is over."""
         share = self.draw.random()
-        trip = self.retracing.trip(one for one in way.made if self.draw.random() >= share)
+        trip = self.retracing.trip(step for step in way.made if self.draw.random() >= share)
         while not self.climb.work.expired:
             try:
                 if self.climb.over(trip.state):
@@ -379,16 +383,16 @@ class BottomUp:
         effort: Counter[str] = Counter()
         anonymity, loss, vids = start.vids.anonymity, start.loss, start.vids.count
         climb = Climb(requirement, scale, work, self.steps or 0, effort)
-        found = self._found(climb, start)
+        state = self._found(climb, start)
         trail = Trail(
             direction="up",
             score=scale.score,
             anonymity=anonymity,
             loss=loss,
-            steps=tuple(found.steps),
-            enough=found.enough,
+            steps=tuple(state.steps),
+            enough=state.enough,
         )
-        return _outcome(problem, found, trail, self._effort(effort, vids, found, work))
+        return _outcome(problem, state, trail, self._effort(effort, vids, state, work))
 
     def _found(self, climb: Climb, start: State) -> State:
         """The paper's trail; or the best of several and of random walks, which is then gone over once more."""
@@ -430,11 +434,11 @@ class BottomUp:
             )
         return self.score
 
-    def _effort(self, done: Counter[str], vids: int, found: State, work: Work) -> dict[str, int | float | str]:
+    def _effort(self, done: Counter[str], vids: int, state: State, work: Work) -> dict[str, int | float | str]:
         effort: dict[str, int | float | str] = {
             "mode": self.mode,
             "vids": vids,
-            "vids_left": found.vids.count,
+            "vids_left": state.vids.count,
             "generalizations": done["generalizations"],
             "candidates": done["candidates"],
             "passed": done["passed"],
@@ -462,8 +466,8 @@ def _refuse(problem: Problem, steps: int) -> None:
     refuse_unreachable(replace(problem, limit=0))
 
 
-def _outcome(problem: Problem, found: State, trail: Trail, effort: dict[str, int | float | str]) -> Outcome:
-    cut = tuple(column.cut() for column in found.table.columns)
-    made = Recoded.under(problem, cut)
+def _outcome(problem: Problem, state: State, trail: Trail, effort: dict[str, int | float | str]) -> Outcome:
+    cut = tuple(column.cut() for column in state.table.columns)
+    recoding = Recoded.under(problem, cut)
     nothing = np.zeros(problem.cells.count, np.bool_)
-    return replace(Outcome.of(problem, made, nothing, effort), cut=cut, trail=trail)
+    return replace(Outcome.of(problem, recoding, nothing, effort), cut=cut, trail=trail)

@@ -56,8 +56,8 @@ class PlainVids:
 
     def critical(self, columns: Sequence[Parts]) -> tuple[list[tuple[Offer, int]], int, int]:
         """Every generalization is tried."""
-        found = [(offer, self._after(offer)) for column in columns for offer in column.offers()]
-        return found, len(found), len(found)
+        rated_offers = [(offer, self._after(offer)) for column in columns for offer in column.offers()]
+        return rated_offers, len(rated_offers), len(rated_offers)
 
     def take(self, offer: Offer, new: int) -> None:
         """Group anew under the new label."""
@@ -109,8 +109,8 @@ def alike(keys: Codes, rest: Ids, column: int, rows: Ids) -> tuple[Ids, Ids]:
     if _same(keys, firsts[groups], rows, column).all():
         return groups, firsts
     others = np.delete(keys[rows], column, axis=1)  # two different rows of one hash
-    _, places, found = np.unique(others, axis=0, return_index=True, return_inverse=True)
-    return found.reshape(-1), rows[places]
+    _, places, numbers = np.unique(others, axis=0, return_index=True, return_inverse=True)
+    return numbers.reshape(-1), rows[places]
 
 
 def _same(keys: Codes, some: Ids, others: Ids, column: int) -> NDArray[np.bool_]:
@@ -172,15 +172,15 @@ class Lookup:
     ) -> NDArray[np.bool_]:
         own = keys[rows, column]
         sought = (hashes[rows] ^ words[own])[:, np.newaxis] ^ words[values]
-        found = np.zeros(sought.shape, np.bool_)
+        matches = np.zeros(sought.shape, np.bool_)
         for table in (self.main, self.recent):
             start, end = (np.searchsorted(table.hashes, sought, side) for side in ("left", "right"))
             for step in range(int((end - start).max(initial=0))):
-                i, j = np.nonzero(~found & (start + step < end) & (own[:, np.newaxis] != values))
+                i, j = np.nonzero(~matches & (start + step < end) & (own[:, np.newaxis] != values))
                 other = table.rows[start[i, j] + step]
                 same = (hashes[other] == sought[i, j]) & (keys[other, column] == values[j]) & (sizes[other] > 0)
-                found[i, j] = same & _same(keys, other, rows[i], column)
-        return np.asarray(found.any(axis=1))
+                matches[i, j] = same & _same(keys, other, rows[i], column)
+        return np.asarray(matches.any(axis=1))
 
 
 # The TEA index by columns: vids as rows of codes, linked by their values, with a hash of each row.
@@ -233,19 +233,19 @@ class TeaIndex:
         """The anonymity after a generalization, at most k: that of the new vids, or of those that it leaves alone."""
         rows = self._rows(offer)
         groups, firsts = self._joined(offer, rows)
-        made = int(total(groups, self.sizes[rows], len(firsts)).min(initial=self.k))
+        smallest = int(total(groups, self.sizes[rows], len(firsts)).min(initial=self.k))
         left = np.flatnonzero(self._without(rows)[1 : self.k + 1])
-        return min(made, int(left[0]) + 1 if len(left) else self.k, self.k)
+        return min(smallest, int(left[0]) + 1 if len(left) else self.k, self.k)
 
     def take(self, offer: Offer, new: int) -> None:
         """Make a generalization: vids that agree become one, in the place of one of them."""
         column, rows = offer.column, self._rows(offer)
         groups, firsts = self._joined(offer, rows)
-        made = total(groups, self.sizes[rows], len(firsts))
+        new_sizes = total(groups, self.sizes[rows], len(firsts))
         self.few = self._without(rows)
-        self.few += np.bincount(np.minimum(made, self.k + 1), minlength=self.k + 2)
+        self.few += np.bincount(np.minimum(new_sizes, self.k + 1), minlength=self.k + 2)
         self.sizes[rows] = 0
-        self.sizes[firsts] = made
+        self.sizes[firsts] = new_sizes
         self.hashes[firsts] ^= self.words[column][self.keys[firsts, column]] ^ self.words[column][new]
         self.keys[firsts, column] = new
         for part in offer.parts:

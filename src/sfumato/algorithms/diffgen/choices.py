@@ -41,19 +41,19 @@ class Leaves:
 
     def after_nodes(self, c: int, column: TreeColumn, candidates: list[Candidate]) -> dict[Candidate, Reals]:
         """For each of some values, all different, how much impurity its specialization takes away."""
-        wide = max(column.width(one) for one in candidates)
+        wide = max(column.width(candidate) for candidate in candidates)
         child = np.zeros(len(column.attribute.values), np.int32)
-        for one in candidates:
-            child += column.child_of(one)
-        mine = np.isin(self.keys[c], [one.value for one in candidates])
-        asked = Division(column=c, parts=self.places[mine], child_of=child, children=wide)
-        after = impurity(self.walk.histogram(asked)).sum(axis=1)
+        for candidate in candidates:
+            child += column.child_of(candidate)
+        mine = np.isin(self.keys[c], [candidate.value for candidate in candidates])
+        division = Division(column=c, parts=self.places[mine], child_of=child, children=wide)
+        after = impurity(self.walk.histogram(division)).sum(axis=1)
         taken, keys = self.now[mine] - after, self.keys[c][mine]
-        return {one: np.array([taken[keys == one.value].sum()]) for one in candidates}
+        return {candidate: np.array([taken[keys == candidate.value].sum()]) for candidate in candidates}
 
     def after_points(self, c: int, column: NumberColumn, values: list[int]) -> dict[int, Reals]:
         """For each of some intervals and every point of the grid inside it, how much impurity a split takes away."""
-        found = {value: np.zeros(column.spans[value][1] - column.spans[value][0] - 1) for value in values}
+        gains = {value: np.zeros(column.spans[value][1] - column.spans[value][0] - 1) for value in values}
         wanted = np.isin(self.keys[c], values)
         for first, last in self._blocks(column.cells):
             here = first + np.flatnonzero(wanted[first:last])
@@ -63,8 +63,8 @@ class Leaves:
                 mine = self.keys[c][here] == value
                 left = up_to[mine, low : high - 1]
                 after = impurity(left) + impurity(up_to[mine, -1:] - left)
-                found[value] += (self.now[here][mine, None] - after).sum(axis=0)
-        return found
+                gains[value] += (self.now[here][mine, None] - after).sum(axis=0)
+        return gains
 
     def after_sets(self, c: int, column: SetColumn, node: int) -> Reals:
         """How much impurity a specialization of a node takes away."""
@@ -116,27 +116,27 @@ def blocks_of(attribute: Attribute) -> Blocks:
 
 def in_blocks(counts: Counts, blocks: Blocks) -> Counts:
     """Values x classes as cells x classes."""
-    found = np.zeros((int(blocks.max(initial=-1)) + 1, counts.shape[1]), np.int64)
-    np.add.at(found, blocks, counts)
-    return found
+    cells = np.zeros((int(blocks.max(initial=-1)) + 1, counts.shape[1]), np.int64)
+    np.add.at(cells, blocks, counts)
+    return cells
 
 
-def agreed(found: Sequence[Histogram]) -> list[Counts]:
+def agreed(histograms: Sequence[Histogram]) -> list[Counts]:
     """For each attribute, values x classes and, last, the variance of the noise of one class.
 
     All attributes count the same records, so their totals are made equal: to the mean of all, each weighed by its
     noise. What that changes is spread evenly over the cells, and a cell evenly over its values.
     """
-    weights = np.array([1 / (one.cells * max(one.noisy.variance, 1e-12)) for one in found])
-    totals = np.stack([one.noisy.values.sum(axis=0) for one in found])
+    weights = np.array([1 / (histogram.cells * max(histogram.noisy.variance, 1e-12)) for histogram in histograms])
+    totals = np.stack([histogram.noisy.values.sum(axis=0) for histogram in histograms])
     total = weights @ totals / weights.sum()
-    return [_spread(one, total) for one in found]
+    return [_spread(histogram, total) for histogram in histograms]
 
 
-def _spread(one: Histogram, total: NDArray[np.float64]) -> Counts:
-    counts = one.noisy.values + (total - one.noisy.values.sum(axis=0)) / one.cells
-    noise = np.full((one.cells, 1), one.noisy.variance * UNIT)
-    each = np.hstack([counts, noise])[one.blocks] / np.bincount(one.blocks)[one.blocks][:, None]
+def _spread(histogram: Histogram, total: NDArray[np.float64]) -> Counts:
+    counts = histogram.noisy.values + (total - histogram.noisy.values.sum(axis=0)) / histogram.cells
+    noise = np.full((histogram.cells, 1), histogram.noisy.variance * UNIT)
+    each = np.hstack([counts, noise])[histogram.blocks] / np.bincount(histogram.blocks)[histogram.blocks][:, None]
     return np.diff(np.rint(each.cumsum(axis=0)), axis=0, prepend=0.0).astype(np.int64)
 
 
@@ -165,7 +165,7 @@ class ByValue(Search):
 
     def which(self, candidates: list[Candidate]) -> tuple[int, list[Event]]:
         """The place of the candidate that is specialized, and what it cost."""
-        scores = np.array([self._score(one) - self.price(one) for one in candidates])
+        scores = np.array([self._score(candidate) - self.price(candidate) for candidate in candidates])
         return self.pick(scores, "which value")
 
     def where(self, column: NumberColumn, value: int, what: str) -> tuple[int, list[Event]]:
@@ -219,10 +219,10 @@ class ByLeaves(Search):
 
     def choose(self, candidates: list[Candidate]) -> tuple[Candidate | None, list[Event]]:
         """By the impurity that is left; a single candidate is taken without looking."""
-        widths = [self._width(one) for one in candidates]
+        widths = [self._width(candidate) for candidate in candidates]
         place, paid, stops = 0, list[Event](), self.may_stop(candidates)
         if sum(widths) + stops > 1:
-            scores = self.scores(candidates) - np.repeat([self.price(one) for one in candidates], widths)
+            scores = self.scores(candidates) - np.repeat([self.price(candidate) for candidate in candidates], widths)
             if stops:
                 scores = np.append(scores, -impurity(self.parts.counts).sum())
             cost = self.cost("which value, and where")
@@ -248,17 +248,19 @@ class ByLeaves(Search):
     def scores(self, candidates: list[Candidate]) -> Reals:
         """Minus the impurity after each choice, candidate by candidate."""
         leaves = Leaves(self.parts)
-        found: dict[Candidate, Reals] = {}
+        gains: dict[Candidate, Reals] = {}
         for (c, _), group in groupby(sorted(candidates, key=_way), key=_way):
             column, some = self.columns[c], list(group)
             if isinstance(column, SetColumn):
-                found |= {one: leaves.after_sets(c, column, one.value) for one in some}
+                gains |= {candidate: leaves.after_sets(c, column, candidate.value) for candidate in some}
             elif isinstance(column, NumberColumn):
-                points = leaves.after_points(c, column, [one.value for one in some])
-                found |= {one: points[one.value] for one in some}
+                points = leaves.after_points(c, column, [candidate.value for candidate in some])
+                gains |= {candidate: points[candidate.value] for candidate in some}
             else:
-                found |= leaves.after_nodes(c, column, some)
-        return np.asarray(np.concatenate([np.zeros(0), *(found[one] for one in candidates)]) - leaves.now.sum())
+                gains |= leaves.after_nodes(c, column, some)
+        return np.asarray(
+            np.concatenate([np.zeros(0), *(gains[candidate] for candidate in candidates)]) - leaves.now.sum()
+        )
 
 
 def _way(at: Candidate) -> tuple[int, bool]:
@@ -285,15 +287,15 @@ class ByCounts(ByValue):
 
     def begin(self) -> None:
         """Count every attribute by the class, then choose where every number would be split."""
-        found, bought = [], list[Event]()
+        histograms, bought = [], list[Event]()
         for place, column in enumerate(self.columns):
-            one = column.attribute
-            cost, blocks = self.cost(f"counts of {one.name} by the class"), blocks_of(one)
-            true = self.parts.walk.histogram(by_value(place, len(one.values)))[0]
-            found.append(Histogram(blocks=blocks, noisy=self.mechanisms.count(in_blocks(true, blocks), cost)))
+            attribute = column.attribute
+            cost, blocks = self.cost(f"counts of {attribute.name} by the class"), blocks_of(attribute)
+            true = self.parts.walk.histogram(by_value(place, len(attribute.values)))[0]
+            histograms.append(Histogram(blocks=blocks, noisy=self.mechanisms.count(in_blocks(true, blocks), cost)))
             bought.append(cost)
         self.purse.pay(Sequential(parts=tuple(bought), what="every attribute by the class"))
-        columns = zip(self.columns, agreed(found), strict=True)
+        columns = zip(self.columns, agreed(histograms), strict=True)
         self.columns = tuple(counted_column(column.attribute, counts) for column, counts in columns)
         ByValue.begin(self)
 

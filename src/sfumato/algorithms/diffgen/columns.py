@@ -53,8 +53,8 @@ def alone(tree: Taxonomy, node: int) -> int:
 
 def below(tree: Taxonomy, node: int) -> tuple[int, ...]:
     """The child values of a node, each as deep as it covers the same values; a node that is itself a value has none."""
-    found = alone(tree, node)
-    return () if found in tree.leaf else tuple(alone(tree, child) for child in tree.children[found])
+    deepest = alone(tree, node)
+    return () if deepest in tree.leaf else tuple(alone(tree, child) for child in tree.children[deepest])
 
 
 def place_of_leaf(tree: Taxonomy, nodes: Sequence[int]) -> Codes:
@@ -73,8 +73,8 @@ class TreeColumn:
     def __init__(self, attribute: Attribute, tree: Taxonomy, leaves: Table) -> None:
         """At the top; ``leaves`` x classes are the counts of the whole table, from which those of every node come."""
         self.attribute = attribute
-        found = halved(tree)
-        self.tree, self._made = found.tree, found.made
+        halved_tree = halved(tree)
+        self.tree, self._made = halved_tree.tree, halved_tree.made
         at = np.zeros((len(self.tree.labels) + 1, leaves.shape[1]), np.int64)
         np.add.at(at, self.tree.leaf + 1, leaves)
         added = at.cumsum(axis=0)
@@ -85,11 +85,11 @@ class TreeColumn:
     def below(self, value: int, *, halves: bool) -> tuple[int, ...]:
         """The child nodes: those in between, or the declared ones."""
         if (value, halves) not in self._below:
-            found = below(self.tree, value)
+            children = below(self.tree, value)
             if not halves:
-                deeper = (self.below(one, halves=False) if self._made[one] else (one,) for one in found)
-                found = tuple(node for some in deeper for node in some)
-            self._below[value, halves] = found
+                deeper = (self.below(child, halves=False) if self._made[child] else (child,) for child in children)
+                children = tuple(node for some in deeper for node in some)
+            self._below[value, halves] = children
         return self._below[value, halves]
 
     def is_wide(self, value: int) -> bool:
@@ -110,10 +110,10 @@ class TreeColumn:
 
     def split(self, at: Candidate) -> tuple[int, ...]:
         """The nodes below take the node's place."""
-        found = self.below(at.value, halves=at.halves)
+        children = self.below(at.value, halves=at.halves)
         place = self.shown.index(at.value)
-        self.shown[place : place + 1] = found
-        return found
+        self.shown[place : place + 1] = children
+        return children
 
     def child_of(self, at: Candidate) -> Codes:
         """Which child node each leaf lies below."""
@@ -197,14 +197,14 @@ class NumberColumn:
         """The intervals as labels, ascending."""
         spans = [self.spans[value] for value in self.shown]
         wide = np.array([high - low for low, high in spans])
-        made = ColumnCut(
+        column_cut = ColumnCut(
             labels=tuple(self.name(value) for value in self.shown),
             of_code=np.repeat(np.arange(len(spans), dtype=np.int32), wide),
             sizes=wide * float(self.attribute.grid),
             steps=(wide - 1) / max(self.cells - 1, 1),
             edges=tuple(self.attribute.edge(low) for low, _ in spans[1:]),
         )
-        return made, {value: place for place, value in enumerate(self.shown)}
+        return column_cut, {value: place for place, value in enumerate(self.shown)}
 
 
 # An attribute of sets: its values are sets of nodes, and specializing a node makes a partition for every subset.
@@ -220,7 +220,7 @@ class SetColumn:
 
     def __init__(self, attribute: Attribute, tree: Taxonomy, place: int, walk: CutCounts) -> None:
         """Every set is the root; ``place`` is that of the column in the walk that is asked about the whole table."""
-        wide = next((node for node, found in enumerate(tree.children) if len(found) > MOST_CHILDREN), None)
+        wide = next((node for node, children in enumerate(tree.children) if len(children) > MOST_CHILDREN), None)
         if wide is not None:
             raise ParameterError(
                 f"attributes must have trees of sets with at most {MOST_CHILDREN} nodes below a node, but "
@@ -261,18 +261,20 @@ class SetColumn:
 
     def table(self, at: Candidate) -> Table:
         """Child partitions x classes: the records of D_v by the subset of child nodes that they have."""
-        found = self._walk.refine(self.division(at.value, None)).occupied()
-        return found.counts if at.value == 0 else found.counts[found.child > 0]
+        pairs = self._walk.refine(self.division(at.value, None)).occupied()
+        return pairs.counts if at.value == 0 else pairs.counts[pairs.child > 0]
 
     def values_of(self, old: Codes, masks: Masks, node: int) -> Codes:
         """The values in which a node is replaced by some of its child nodes."""
         child = self.below(node)
         pairs, place = np.unique(np.stack([old.astype(np.int64), masks]), axis=1, return_inverse=True)
-        made = [
-            self._numbered({*self.values[was]} - {node} | {one for bit, one in enumerate(child) if mask >> bit & 1})
+        numbers = [
+            self._numbered(
+                {*self.values[was]} - {node} | {child_node for bit, child_node in enumerate(child) if mask >> bit & 1}
+            )
             for was, mask in pairs.T.tolist()
         ]
-        return np.array(made, np.int32)[place.reshape(-1)] if made else np.zeros(0, np.int32)
+        return np.array(numbers, np.int32)[place.reshape(-1)] if numbers else np.zeros(0, np.int32)
 
     def _numbered(self, nodes: set[int]) -> int:
         value = tuple(sorted(nodes))

@@ -80,15 +80,15 @@ def consistent(
         weights.append(np.maximum(weight, NOTHING))
     kinds = noisy.shape[1]
     total = np.array([[max(float(levels[-1].sum()), 0.0)]])
-    made = _shared(levels[-1].T, np.zeros(kinds, np.int32), total, np.ones(kinds)).T
+    estimate = _shared(levels[-1].T, np.zeros(kinds, np.int32), total, np.ones(kinds)).T
     for level, weight, above in zip(levels[-2::-1], weights[-2::-1], parents, strict=True):
-        made = _shared(level, above, made, weight)
-    return _whole(made)
+        estimate = _shared(level, above, estimate, weight)
+    return _whole(estimate)
 
 
 def _summed(level: Reals, weight: Reals, above: Codes, size: int) -> tuple[Reals, Reals]:
     """The sums of counts by the partition that they were part of, and those of their noise."""
-    counts = np.stack([np.bincount(above, weights=one, minlength=size) for one in level.T], axis=1)
+    counts = np.stack([np.bincount(above, weights=class_counts, minlength=size) for class_counts in level.T], axis=1)
     return counts.astype(np.float64), np.bincount(above, weights=weight, minlength=size).astype(np.float64)
 
 
@@ -108,7 +108,7 @@ def _shared(values: Reals, above: Codes, totals: Reals, weights: Reals) -> Reals
     They are ``max(value - weight * t, 0)`` with one ``t`` per parent and class: of the parts ordered by value over
     weight, the highest are kept, as many as stay above 0.
     """
-    made = np.empty_like(values)
+    counts = np.empty_like(values)
     first = np.flatnonzero(np.diff(above, prepend=-1))
     place = np.searchsorted(first, np.arange(len(above)), side="right") - 1
     rank = np.arange(len(above))
@@ -123,8 +123,8 @@ def _shared(values: Reals, above: Codes, totals: Reals, weights: Reals) -> Reals
         fits = ratio[order] > t
         last = np.maximum.reduceat(np.where(fits, rank, -1), first)
         last = np.where(last < 0, first, last)
-        made[:, c] = np.maximum(values[:, c] - weights * t[last][place], 0.0)
-    return made
+        counts[:, c] = np.maximum(values[:, c] - weights * t[last][place], 0.0)
+    return counts
 
 
 def _whole(counts: Reals) -> NDArray[np.int64]:
@@ -148,15 +148,17 @@ def released(search: Search, table: PrivateTable, *, whole: bool, inner: Fractio
     noisy = search.mechanisms.count(counts, cost)
     purse.pay(cost)
     noise = max(noisy.variance, NOTHING)
-    given = {step: Inner(counts=one.values, noise=max(one.variance, NOTHING) / noise) for step, one in above.items()}
-    shown = [_shown(column, keys) for column, keys in zip(search.columns, parts.keys, strict=True)]
+    given = {
+        step: Inner(counts=noisy.values, noise=max(noisy.variance, NOTHING) / noise) for step, noisy in above.items()
+    }
+    labelled_columns = [_shown(column, keys) for column, keys in zip(search.columns, parts.keys, strict=True)]
     return NoisyTable(
-        columns=tuple(one.name for one in table.attributes),
-        labels=tuple(labels for labels, _, _ in shown),
-        keys=np.stack([keys for _, keys, _ in shown]) if shown else parts.keys,
+        columns=tuple(attribute.name for attribute in table.attributes),
+        labels=tuple(labels for labels, _, _ in labelled_columns),
+        keys=np.stack([keys for _, keys, _ in labelled_columns]) if labelled_columns else parts.keys,
         counts=consistent(noisy.values, parts.parents, given) if whole else np.maximum(noisy.values, 0),
         event=purse.closed("DiffGen"),
-        cut=tuple(cut for _, _, cut in shown),
+        cut=tuple(cut for _, _, cut in labelled_columns),
         steps=tuple(search.said),
         effort={
             "specializations": len(search.said),
@@ -167,8 +169,10 @@ def released(search: Search, table: PrivateTable, *, whole: bool, inner: Fractio
             **({"noises in a count": noisy.draws} if noisy.draws > 1 else {}),
         },
         errors=tuple(
-            Errors(column=one.name, labels=labels, deviation=_deviation(keys, len(labels), noisy, len(table.classes)))
-            for one, (labels, keys, _) in zip(table.attributes, shown, strict=True)
+            Errors(
+                column=attribute.name, labels=labels, deviation=_deviation(keys, len(labels), noisy, len(table.classes))
+            )
+            for attribute, (labels, keys, _) in zip(table.attributes, labelled_columns, strict=True)
         )
         + _class_errors(table, noisy, parts.count),
     )
@@ -193,9 +197,9 @@ def _inner(search: Search, counts: NDArray[np.int64], amount: Fraction) -> dict[
     if step is None:
         return {}
     cost = search.purse.cost(amount, "counts of inner partitions")
-    found = search.mechanisms.count(inner_counts(counts, parts.parents, step), cost)
+    noisy = search.mechanisms.count(inner_counts(counts, parts.parents, step), cost)
     search.purse.pay(cost)
-    return {step: found}
+    return {step: noisy}
 
 
 def _class_errors(table: PrivateTable, noisy: Noisy, groups: int) -> tuple[Errors, ...]:
@@ -303,7 +307,7 @@ class DiffGen:
 
 
 def published(
-    asked: DiffGen,
+    settings: DiffGen,
     table: PrivateTable,
     work: Work,
     mechanisms: Mechanisms,
@@ -315,31 +319,31 @@ def published(
     ``searching`` makes the search in place of the one that the score has: several parties choose in their own way.
     """
     refuse_lacking(table.counts, DiffGen.needs, "algorithm.name: diffgen")
-    purse = purse_of(asked.epsilon, asked.rho)
+    purse = purse_of(settings.epsilon, settings.rho)
     parts = Partitions(len(table.attributes), table.counts.root(table.figures))
-    prices = _prices(asked, parts, purse, mechanisms)
-    made = searching or _searching(asked, table)
-    search = made(
-        columns=tuple(column_of(one, place, parts.walk) for place, one in enumerate(table.attributes)),
+    prices = _prices(settings, parts, purse, mechanisms)
+    search_type = searching or _searching(settings, table)
+    search = search_type(
+        columns=tuple(column_of(attribute, place, parts.walk) for place, attribute in enumerate(table.attributes)),
         parts=parts,
-        score=score(asked.score, len(table.classes)),
+        score=score(settings.score, len(table.classes)),
         purse=purse,
-        share=share(purse.left, asked.kept, _choices(asked, table, prices.steps)),
+        share=share(purse.left, settings.kept, _choices(settings, table, prices.steps)),
         prices=prices,
         mechanisms=mechanisms,
         sieve=sieve,
     )
-    if any(one.kind == "set" for one in table.attributes):
+    if any(attribute.kind == "set" for attribute in table.attributes):
         refuse_untestable(pure_cost(purse.unit, search.share, "").epsilon)
     search.run(work)
-    return released(search, table, whole=asked.consistent, inner=asked.inner)
+    return released(search, table, whole=settings.consistent, inner=settings.inner)
 
 
-def _searching(asked: DiffGen, table: PrivateTable) -> type[Search]:
+def _searching(settings: DiffGen, table: PrivateTable) -> type[Search]:
     """The search that was asked for."""
-    if asked.choosing == "scores":
-        return ByLeaves if asked.score == "gini" else ByValue
-    sets = [one.name for one in table.attributes if one.kind == "set"]
+    if settings.choosing == "scores":
+        return ByLeaves if settings.score == "gini" else ByValue
+    sets = [attribute.name for attribute in table.attributes if attribute.kind == "set"]
     if sets:
         raise PlanError(
             f'columns.{sets[0]}: sets are tested part by part, which choosing = "counts" cannot do; leave the column '
@@ -348,24 +352,24 @@ def _searching(asked: DiffGen, table: PrivateTable) -> type[Search]:
     return ByCounts
 
 
-def _prices(asked: DiffGen, parts: Partitions, purse: Purse, mechanisms: Mechanisms) -> Prices:
+def _prices(settings: DiffGen, parts: Partitions, purse: Purse, mechanisms: Mechanisms) -> Prices:
     """By the number of specializations that was asked for, or by a noisy number of records."""
-    if asked.specializations != "auto":
-        return Prices(steps=asked.specializations)
+    if settings.specializations != "auto":
+        return Prices(steps=settings.specializations)
     cost = purse.cost(purse.whole * PART, "the number of records")
     records = int(mechanisms.count(np.array([parts.counts.sum()]), cost).values[0])
     purse.pay(cost)
     classes = parts.counts.shape[1]
-    noise = noise_of(purse.cost(purse.left * asked.kept, ""))
-    unit = 1 / max(records, 1) if asked.score == "gain" else 1.0
-    return supported(records, noise, classes, stops=asked.score == "gini" and classes > 1, unit=unit)
+    noise = noise_of(purse.cost(purse.left * settings.kept, ""))
+    unit = 1 / max(records, 1) if settings.score == "gain" else 1.0
+    return supported(records, noise, classes, stops=settings.score == "gini" and classes > 1, unit=unit)
 
 
-def _choices(asked: DiffGen, table: PrivateTable, steps: int) -> int:
+def _choices(settings: DiffGen, table: PrivateTable, steps: int) -> int:
     """The most choices, tests and counts of attributes that can come, one record being in all of them."""
-    kinds = [one.kind for one in table.attributes]
-    if asked.choosing == "counts":
+    kinds = [attribute.kind for attribute in table.attributes]
+    if settings.choosing == "counts":
         return len(kinds)
-    if asked.score == "gini":
+    if settings.score == "gini":
         return (2 if "set" in kinds else 1) * steps
     return kinds.count("number") + 2 * steps

@@ -58,8 +58,8 @@ class Partitions:
         child = np.arange(len(parents)) - first[parents]
         keys = np.where(has[parents], np.asarray(values, np.int32)[child % len(values)], self.keys[column][parents])
         filled = np.flatnonzero(has & (self.places >= 0))
-        asked = Division(column=column, parts=self.places[filled], child_of=child_of, children=len(values))
-        divided = self.walk.refine(asked).occupied()
+        division = Division(column=column, parts=self.places[filled], child_of=child_of, children=len(values))
+        divided = self.walk.refine(division).occupied()
         self.replace(parents, column, keys, has, divided, first[filled[divided.owner]] + divided.child)
 
     def replace(
@@ -142,11 +142,11 @@ Sieve = Callable[[Occupied, Masks, Emptiness, Mechanisms], Occupied]
 """Of the child partitions that have records, with their counts, and of all others: those that pass."""
 
 
-def sifted(occupied: Occupied, counts: Masks, asked: Emptiness, mechanisms: Mechanisms) -> Occupied:
+def sifted(occupied: Occupied, counts: Masks, emptiness: Emptiness, mechanisms: Mechanisms) -> Occupied:
     """The child partitions that pass, ascending: with and without records."""
-    kept = mechanisms.count(counts, asked.cost).values >= asked.least
-    chance = passing(asked.cost.epsilon, asked.least)
-    empty = empty_that_pass(occupied, asked.first, asked.last, asked.parents, chance, mechanisms.waits)
+    kept = mechanisms.count(counts, emptiness.cost).values >= emptiness.least
+    chance = passing(emptiness.cost.epsilon, emptiness.least)
+    empty = empty_that_pass(occupied, emptiness.first, emptiness.last, emptiness.parents, chance, mechanisms.waits)
     parent = np.concatenate([occupied.parent[kept], empty.parent])
     mask = np.concatenate([occupied.mask[kept], empty.mask])
     order = np.lexsort((mask, parent))
@@ -212,14 +212,14 @@ def successes(trials: int, chance: float, waits: Waits) -> Masks:
     if trials <= 0:
         return np.zeros(0, np.int64)
     rate = Fraction(-log1p(-chance) * _ABOVE)
-    found: list[Masks] = []
+    batches: list[Masks] = []
     at = -1
     while at < trials:
         ahead = ceil((trials - at) * chance * 1.1) + 16
         places = at + _summed(waits(ahead, rate), trials)
-        found.append(places)
+        batches.append(places)
         at = int(places[-1])
-    places = np.concatenate(found)
+    places = np.concatenate(batches)
     return places[places < trials]
 
 
@@ -254,11 +254,11 @@ def specialize_sets(
     has = column.having(parts.keys[at.column], at.value)
     owners, filled = np.flatnonzero(has), np.flatnonzero(has & (parts.places >= 0))
     first, last = column.masks(at.value)
-    found = parts.walk.refine(column.division(at.value, parts.places[filled])).occupied()
-    occupied = Occupied(parent=(np.cumsum(has) - 1)[filled[found.owner]], mask=found.child)
+    pairs = parts.walk.refine(column.division(at.value, parts.places[filled])).occupied()
+    occupied = Occupied(parent=(np.cumsum(has) - 1)[filled[pairs.owner]], mask=pairs.child)
     least = threshold(cost.epsilon, len(owners) * (last + 1 - first), most - parts.count)
-    asked = Emptiness(parents=len(owners), first=first, last=last, least=least, cost=cost)
-    passed = sieve(occupied, found.counts.sum(axis=1), asked, mechanisms)
+    emptiness = Emptiness(parents=len(owners), first=first, last=last, least=least, cost=cost)
+    passed = sieve(occupied, pairs.counts.sum(axis=1), emptiness, mechanisms)
     others = np.flatnonzero(~has)
     parents = np.concatenate([owners[passed.parent], others])
     order = np.lexsort((np.append(passed.mask, np.zeros(len(others), np.int64)), parents))
@@ -266,7 +266,7 @@ def specialize_sets(
     keys[: len(passed.mask)] = column.values_of(keys[: len(passed.mask)], passed.mask, at.value)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    numbers, wanted = (one.parent.astype(np.int64) * (last + 1) + one.mask for one in (occupied, passed))
+    numbers, wanted = (children.parent.astype(np.int64) * (last + 1) + children.mask for children in (occupied, passed))
     kept = np.isin(numbers, wanted)
     at_new = place[np.searchsorted(wanted, numbers[kept])]
-    parts.replace(parents[order].astype(np.int32), at.column, keys[order], has, found.kept(kept), at_new)
+    parts.replace(parents[order].astype(np.int32), at.column, keys[order], has, pairs.kept(kept), at_new)

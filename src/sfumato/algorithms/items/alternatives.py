@@ -49,8 +49,8 @@ class Links:
 
     def items_of(self, sets: NDArray[np.int32]) -> NDArray[np.int32]:
         """The items of some sets, one set behind the other."""
-        found: NDArray[np.int32] = self.sets.codes[ragged(self.sets.starts, sets)]
-        return found
+        items: NDArray[np.int32] = self.sets.codes[ragged(self.sets.starts, sets)]
+        return items
 
 
 # Showing an item as something coarser instead of leaving it out: what that would lose, and whether it would do.
@@ -81,13 +81,13 @@ class Alternatives:
         self,
         problem: ItemProblem,
         cover: Cover,
-        shown: Shown,
+        recoding: Shown,
         now: Transactions,
         bad: Links,
         frequent: Links,
         owner: NDArray[np.int64],
     ) -> None:
-        self.problem, self.cover, self.shown, self.now = problem, cover, shown, now
+        self.problem, self.cover, self.shown, self.now = problem, cover, recoding, now
         self.bad, self.frequent, self.owner = bad, frequent, owner
         self.stuck, self.share = self._closed_items()
 
@@ -131,21 +131,21 @@ class Alternatives:
     def _ways(self, item: int) -> Iterator[Way]:
         """The nodes above an item, those first that lose least."""
         start = self.cover.node_of(int(self.shown.first[item]))
-        seen, found, waiting = {start}, [], [start]
+        seen, ways, waiting = {start}, [], [start]
         while waiting:
             for up in self._above(item, waiting.pop()):
                 if up not in seen:
                     seen.add(up)
                     waiting.append(up)
-                    found.append(self._way(item, up))
-        yield from sorted(found, key=lambda way: (way.loss, way.penalty, way.node[::-1]))
+                    ways.append(self._way(item, up))
+        yield from sorted(ways, key=lambda way: (way.loss, way.penalty, way.node[::-1]))
 
     def _way(self, item: int, up: tuple[int, ...]) -> Way:
         first = int(self.shown.first[item])
         node, inside = self.cover.raised(first, up)
         space = self.cover.spaces[self.cover.space_of(first)[0]]
-        shown = np.unique(self.shown.to[space.begin : space.begin + space.count][inside])
-        members = shown[shown >= 0].astype(np.int64)
+        labels = np.unique(self.shown.to[space.begin : space.begin + space.count][inside])
+        members = labels[labels >= 0].astype(np.int64)
         penalty = self._penalty(item, node)
         return Way(node=node, members=members, penalty=penalty, loss=self._touched(members) * penalty)
 
@@ -177,15 +177,15 @@ class Alternatives:
     def _stands(self, number: int, way: Way, rows: NDArray[np.bool_]) -> bool:
         model = self.problem.models[self.owner[number]]
         others = np.setdiff1d(self.bad.items_of(np.array([number])), way.members)
-        found = self.holders.of_all(others.tolist())
-        found = found[rows[found]]
-        if not model.columns or not len(found):
-            return bool(model.allows(len(found), 0))
+        records = self.holders.of_all(others.tolist())
+        records = records[rows[records]]
+        if not model.columns or not len(records):
+            return bool(model.allows(len(records), 0))
         secret = self.problem.secrets[model.columns[0]]
         watched = getattr(model, "values", ())
-        tally = np.bincount(secret.codes[found][secret.codes[found] >= 0], minlength=len(secret.values))
+        tally = np.bincount(secret.codes[records][secret.codes[records] >= 0], minlength=len(secret.values))
         named = [place for place, value in enumerate(secret.values) if not watched or value in watched]
-        return bool(model.allows(len(found), int(tally[named].max(initial=0))))
+        return bool(model.allows(len(records), int(tally[named].max(initial=0))))
 
     @cached_property
     def holders(self) -> Holders:

@@ -76,9 +76,9 @@ def inferences(
     slots = _slots(row, code, first=int((key < 2).sum()))
     reach = count if secret[heads].any() else int((key == 0).sum())
     longest = int(np.diff(np.flatnonzero(np.append(slots[0], -1) < 0)).max()) - 1
-    found, ends, whole = sure_rules(slots, reach, count, min(model.l or longest, longest), float(model.rho), most)
+    rule_items, ends, whole = sure_rules(slots, reach, count, min(model.l or longest, longest), float(model.rho), most)
     starts = np.concatenate(([0], ends.astype(np.int64)))
-    return Rules(starts=starts, items=order[found].astype(np.int32), whole=bool(whole))
+    return Rules(starts=starts, items=order[rule_items].astype(np.int32), whole=bool(whole))
 
 
 def _slots(
@@ -145,8 +145,8 @@ class Forest:
     def items(self, node: int) -> Ints:
         """The items below a node that are not sensitive; a sensitive leaf has itself."""
         low, high = np.searchsorted(self.leaf[self._by_leaf], [node, self.last[node] + 1])
-        found = self._by_leaf[low:high]
-        return found if self.secret[node] else found[~self.sensitive[found]]
+        items = self._by_leaf[low:high]
+        return items if self.secret[node] else items[~self.sensitive[items]]
 
     def children(self, node: int) -> list[int]:
         """The nodes to show in place of one, each the lowest that covers the same items; none below an item."""
@@ -200,8 +200,8 @@ class GuardedCut:
     @property
     def lost(self) -> float:
         """The sum over entries of the share of the column that each is blurred to; 1 where it is not shown."""
-        shown = self.shown_as[self.records.codes]
-        return float(np.where(shown < 0, 1.0, self.forest.penalty[shown]).sum())
+        nodes = self.shown_as[self.records.codes]
+        return float(np.where(nodes < 0, 1.0, self.forest.penalty[nodes]).sum())
 
     @property
     def secrets_lost(self) -> int:
@@ -214,8 +214,8 @@ class GuardedCut:
         row = np.repeat(rows, self.records.starts[rows + 1] - self.records.starts[rows])
         node = shown_as[self.records.codes[places]]
         keys = np.unique(row[node >= 0] * self.forest.count + node[node >= 0])
-        found = np.divmod(keys, self.forest.count)
-        return found[0], found[1]
+        entries = np.divmod(keys, self.forest.count)
+        return entries[0], entries[1]
 
     def with_nodes(self, nodes: Iterable[int]) -> Ints:
         """What every item would be shown as, if these nodes were shown."""
@@ -238,11 +238,11 @@ class GuardedCut:
             return Rules(starts=np.zeros(1, np.int64), items=np.empty(0, np.int32), whole=False)
         used, number = np.unique(node, return_inverse=True)
         own = np.flatnonzero(np.isin(used, heads))
-        found = [
+        by_model = [
             inferences(row, number.reshape(-1), own, secret[used], model, MOST_SETS)
             for model, secret in zip(self.models, self._secret, strict=True)
         ]
-        rules = Rules.joined(found)
+        rules = Rules.joined(by_model)
         return Rules(starts=rules.starts, items=used[rules.items].astype(np.int32), whole=rules.whole)
 
     @property
@@ -288,9 +288,9 @@ class GuardedCut:
 
     def cover(self) -> Cover:
         """The same as every algorithm says it."""
-        made = Cover(self.forest.spaces)
+        cover = Cover(self.forest.spaces)
         for place, space in enumerate(self.forest.spaces):
             own = self.shown_as[space.begin : space.begin + space.count]
-            made.nodes[place][0] = np.where(own < 0, made.nodes[place][0], own - self.forest.base[place])
-            made.left_out[space.begin : space.begin + space.count] = own < 0
-        return made
+            cover.nodes[place][0] = np.where(own < 0, cover.nodes[place][0], own - self.forest.base[place])
+            cover.left_out[space.begin : space.begin + space.count] = own < 0
+        return cover

@@ -72,13 +72,13 @@ def gray_order(records: Transactions, spaces: tuple[ItemSpace, ...], most: int =
 
 def _coarse(spaces: tuple[ItemSpace, ...], most: int) -> tuple[NDArray[np.int64], int]:
     """For each item of all columns the bit that stands for it, and how many bits there are."""
-    found, count = [np.empty(0, np.int64)], 0
+    bits, count = [np.empty(0, np.int64)], 0
     for space in spaces:
         nodes = _at_most(space.axes[0], space.leaves[0].astype(np.int64), max(most // len(spaces), 1))
         names, number = np.unique(nodes, return_inverse=True)
-        found.append(number.reshape(-1) + count)
+        bits.append(number.reshape(-1) + count)
         count += len(names)
-    return np.concatenate(found), count
+    return np.concatenate(bits), count
 
 
 def _at_most(axis: Axis, nodes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
@@ -128,8 +128,8 @@ def _firsts(space: ItemSpace, used: NDArray[np.int64]) -> NDArray[np.int64]:
     by_leaf = np.argsort(leaves, kind="stable")
     low = np.searchsorted(leaves[by_leaf], used)
     high = np.searchsorted(leaves[by_leaf], last[used], side="right")
-    found = [int(by_leaf[a:b].min()) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-    return np.array(found, np.int64)
+    firsts = [int(by_leaf[a:b].min()) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    return np.array(firsts, np.int64)
 
 
 def _labels(space: ItemSpace, used: NDArray[np.int64], first: NDArray[np.int64], base: int) -> Shown:
@@ -150,11 +150,11 @@ def _labels(space: ItemSpace, used: NDArray[np.int64], first: NDArray[np.int64],
 
 def _nearest(axis: Axis, place: Codes, nodes: NDArray[np.int64]) -> Codes:
     """The label of each node, or of the next node above that has one; -1 where none has."""
-    found = np.where(nodes >= 0, place[nodes], -1).astype(np.int32)
-    while (open_nodes := (found < 0) & (nodes >= 0)).any():
+    labels = np.where(nodes >= 0, place[nodes], -1).astype(np.int32)
+    while (open_nodes := (labels < 0) & (nodes >= 0)).any():
         nodes = np.where(open_nodes, _above(axis, nodes), nodes)
-        found = np.where(open_nodes & (nodes >= 0), place[nodes], found).astype(np.int32)
-    return found
+        labels = np.where(open_nodes & (nodes >= 0), place[nodes], labels).astype(np.int32)
+    return labels
 
 
 def _above(axis: Axis, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -222,9 +222,9 @@ def _recoded(problem: ItemProblem, rows: NDArray[np.int64], work: Work) -> Recod
     records = some(problem.transactions, rows)
     work.spend(_RECODE * len(records.codes))
     cover, steps, _ = mended(replace(problem, transactions=records), work)
-    shown = cover.shown()
-    to = shown.to[records.codes]
-    lost = float(np.where(to < 0, 1.0, shown.penalty[to] if len(shown.penalty) else 1.0).sum())
+    recoding = cover.shown()
+    to = recoding.to[records.codes]
+    lost = float(np.where(to < 0, 1.0, recoding.penalty[to] if len(recoding.penalty) else 1.0).sum())
     return Recoded(rows=rows, cover=cover, steps=tuple(steps), lost=lost)
 
 
@@ -241,18 +241,18 @@ def _outcome(problem: ItemProblem, parts: Sequence[Recoded]) -> ItemOutcome:
     nodes = np.full(len(records.codes), -1, np.int64)
     for part in parts:
         places = ragged(records.starts, part.rows)
-        shown = np.concatenate([own[0] for own in part.cover.nodes])
-        nodes[places] = np.where(part.cover.left_out, -1, shown)[records.codes[places]]
-    shown, placed = nested(problem, nodes)
+        recoding = np.concatenate([own[0] for own in part.cover.nodes])
+        nodes[places] = np.where(part.cover.left_out, -1, recoding)[records.codes[places]]
+    recoding, placed = nested(problem, nodes)
     row_of, kept = records.row_of.astype(np.int64), placed >= 0
-    many = max(len(shown.labels), 1)
+    many = max(len(recoding.labels), 1)
     row, codes = np.divmod(np.unique(row_of[kept] * many + placed[kept]), many)
     starts = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=records.rows), dtype=np.int64)))
-    now = replace(records, starts=starts, codes=codes.astype(np.int32), labels=shown.labels)
+    now = replace(records, starts=starts, codes=codes.astype(np.int32), labels=recoding.labels)
     return ItemOutcome(
-        shown=shown,
+        shown=recoding,
         transactions=now,
-        stripped=np.flatnonzero((placed < 0) & (shown.to[records.codes] >= 0)),
+        stripped=np.flatnonzero((placed < 0) & (recoding.to[records.codes] >= 0)),
         steps=tuple(step for part in parts for step in part.steps),
         effort={"parts": len(parts), "smallest part": min(len(part.rows) for part in parts)},
         placed=placed,
@@ -311,12 +311,12 @@ class LocalSets:
 
 def _largest_k(problem: ItemProblem) -> int:
     """The largest k that is asked for; other models are refused."""
-    asked = []
+    k_values = []
     for model in problem.models:
         if not isinstance(model, KMAnonymity):
             raise PlanError(
                 f"algorithm.name: local-sets goes with km only; {model.name} needs one recoding for all records, as "
                 "algorithm.name = 'sets' gives it"
             )
-        asked.append(model.k)
-    return max(asked, default=1)
+        k_values.append(model.k)
+    return max(k_values, default=1)

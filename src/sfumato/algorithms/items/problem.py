@@ -110,10 +110,10 @@ class ItemSpace:
 
     def spread(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
         """How many values, or pairs of values, each column of nodes covers."""
-        found = np.ones(nodes.shape[1], np.int64)
+        counts = np.ones(nodes.shape[1], np.int64)
         for axis, row in zip(self.axes, nodes, strict=True):
-            found *= axis.spread[row]
-        return found
+            counts *= axis.spread[row]
+        return counts
 
     def penalty(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
         """The normalized certainty penalty: 0 for a single value, 1 for everything."""
@@ -168,11 +168,11 @@ class Shown:
 
     def ways(self, item: int) -> list[int]:
         """Everything that an original item may be shown as, from the narrowest on."""
-        found, label = [], int(self.to[item])
+        labels, label = [], int(self.to[item])
         while label >= 0:
-            found.append(label)
+            labels.append(label)
             label = int(self.over[label])
-        return found
+        return labels
 
 
 class Cover:
@@ -360,9 +360,9 @@ class ItemOutcome(Brief):
         """What each entry of the original records is shown as; -1 where it is not shown."""
         if self.placed is not None:
             return self.placed
-        found: ItemCodes = self.shown.to[records.codes]
-        found[self.stripped] = -1
-        return found
+        labels: ItemCodes = self.shown.to[records.codes]
+        labels[self.stripped] = -1
+        return labels
 
     def view(self, records: Transactions) -> ItemView:
         """The original records and these, for whoever measures what was lost."""
@@ -379,9 +379,9 @@ class ItemOutcome(Brief):
 
 def shown_records(problem: ItemProblem, cover: Cover, stripped: NDArray[np.int64]) -> tuple[Shown, Transactions]:
     """The records as a cover shows them."""
-    shown, records = cover.shown(), problem.transactions
+    recoding, records = cover.shown(), problem.transactions
     if len(stripped):
         kept = np.ones(len(records.codes), np.bool_)
         kept[stripped] = False
         records = records.only(kept)
-    return shown, records.recoded(shown.to, shown.labels)
+    return recoding, records.recoded(recoding.to, recoding.labels)

@@ -31,8 +31,8 @@ def apriori(problem: ItemProblem, work: Work) -> ItemOutcome:
     """The records as ``mended`` shows them."""
     cover, steps, effort = mended(problem, work)
     none = np.empty(0, np.int64)
-    shown, now = shown_records(problem, cover, none)
-    return ItemOutcome(shown=shown, transactions=now, stripped=none, steps=tuple(steps), effort=effort)
+    recoding, now = shown_records(problem, cover, none)
+    return ItemOutcome(shown=recoding, transactions=now, stripped=none, steps=tuple(steps), effort=effort)
 
 
 def mended(problem: ItemProblem, work: Work) -> tuple[Cover, list[ItemStep], dict[str, int]]:
@@ -51,17 +51,17 @@ def mended(problem: ItemProblem, work: Work) -> tuple[Cover, list[ItemStep], dic
     most = min(max((_size(model) for model in problem.models), default=1), max(longest, 1))
     for size in range(1, most + 1):
         while True:
-            shown, now = shown_records(problem, cover, none)
+            recoding, now = shown_records(problem, cover, none)
             bad = problem.violating(now, work, most=size)
-            found = Itemsets.chained(bad)
-            effort["violating sets"] += found.count
-            if not found.count:
+            violating_sets = Itemsets.chained(bad)
+            effort["violating sets"] += violating_sets.count
+            if not violating_sets.count:
                 break
             effort["passes"] += 1
-            links = Links(found, now.count), Links(Itemsets.joined([]), now.count)
-            owner = np.repeat(np.arange(len(bad)), [one.count for one in bad])
-            ways = Alternatives(problem, cover, shown, now, *links, owner)
-            _Pass(ways, found, cover).run(steps, work)
+            links = Links(violating_sets, now.count), Links(Itemsets.joined([]), now.count)
+            owner = np.repeat(np.arange(len(bad)), [itemsets.count for itemsets in bad])
+            ways = Alternatives(problem, cover, recoding, now, *links, owner)
+            _Pass(ways, violating_sets, cover).run(steps, work)
     return cover, steps, effort
 
 
@@ -72,8 +72,8 @@ def _size(model: object) -> int:
 class _Pass:
     """One pass over the violating sets; a set of which an item has risen in this pass waits for the next."""
 
-    def __init__(self, ways: Alternatives, found: Itemsets, cover: Cover) -> None:
-        self.ways, self.found, self.cover = ways, found, cover
+    def __init__(self, ways: Alternatives, violating_sets: Itemsets, cover: Cover) -> None:
+        self.ways, self.found, self.cover = ways, violating_sets, cover
         self.changed = np.zeros(ways.now.count, np.bool_)
         self.supports = ways.now.supports()
 
@@ -116,17 +116,17 @@ class _Pass:
 
     def _left_out(self, items: NDArray[np.int32]) -> ItemStep:
         """Leave out the rarest item: none can rise."""
-        shown = self.ways.shown
-        open_items = [item for item in items.tolist() if not shown.closed[item]]
+        recoding = self.ways.shown
+        open_items = [item for item in items.tolist() if not recoding.closed[item]]
         if not open_items:
             raise Infeasible(
                 "columns that every record has a value in cannot be shown coarser, and still some value is too rare or "
                 "tells too surely; ask for a smaller k or a larger c, or leave a column out"
             )
-        item = min(open_items, key=lambda one: (self.supports[one], one))
-        self.cover.leave_out(int(shown.first[item]))
+        item = min(open_items, key=lambda open_item: (self.supports[open_item], open_item))
+        self.cover.leave_out(int(recoding.first[item]))
         self.changed[item] = True
-        return ItemStep(action="suppress", label=shown.labels[item], gain=1, loss=float(self.supports[item]))
+        return ItemStep(action="suppress", label=recoding.labels[item], gain=1, loss=float(self.supports[item]))
 
     def _price(self, way: Way) -> float:
         """How much more is blurred: the entries that rise, each with the share of the column it gains."""
@@ -152,14 +152,14 @@ def scores(gain: NDArray[np.int64], loss: NDArray[np.float64], score: Score) -> 
     no frequent set first, then gain per loss, as the greedy way to cover sets at least cost has it.
     """
     if score == "ratio":
-        found = gain / (loss + 1)
+        worth = gain / (loss + 1)
     elif score == "gain":
-        found = gain.astype(np.float64)
+        worth = gain.astype(np.float64)
     elif score == "loss":
-        found = 1 / (loss + 1)
+        worth = 1 / (loss + 1)
     else:
-        found = np.where(loss > 0, gain / np.maximum(loss, 1e-9), _FREE + gain)
-    return np.where(gain > 0, found, -1.0)
+        worth = np.where(loss > 0, gain / np.maximum(loss, 1e-9), _FREE + gain)
+    return np.where(gain > 0, worth, -1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,16 +187,19 @@ def greedy(problem: ItemProblem, how: Greedy, work: Work) -> ItemOutcome:
     steps: list[ItemStep] = []
     effort = {"violating sets": 0, "maximal frequent sets": 0, "rounds": 0}
     for n_round in count(1):
-        shown, now = shown_records(problem, cover, stripped)
+        recoding, now = shown_records(problem, cover, stripped)
         local = how.local and n_round <= MOST_ROUNDS
         bad = problem.violating(now, work, listed=local)
-        if not sum(one.count for one in bad):
+        if not sum(itemsets.count for itemsets in bad):
             break
         frequent = maximal_frequent(now, how.support, work=work)
         if n_round == 1:
-            effort |= {"violating sets": sum(one.count for one in bad), "maximal frequent sets": frequent.count}
+            effort |= {
+                "violating sets": sum(itemsets.count for itemsets in bad),
+                "maximal frequent sets": frequent.count,
+            }
         effort["rounds"] = n_round
-        one_round = _Round(problem, how, cover, (shown, now), (bad, frequent))
+        one_round = _Round(problem, how, cover, (recoding, now), (bad, frequent))
         if local:
             stripped = np.union1d(stripped, one_round.strip(steps, stripped))
         elif one_round.clear(steps, work):
@@ -205,8 +208,8 @@ def greedy(problem: ItemProblem, how: Greedy, work: Work) -> ItemOutcome:
                 steps = one_round.restore(steps)
                 effort["restored"] = before - len(steps)
             break
-    shown, now = shown_records(problem, cover, stripped)
-    return ItemOutcome(shown=shown, transactions=now, stripped=stripped, steps=tuple(steps), effort=effort)
+    recoding, now = shown_records(problem, cover, stripped)
+    return ItemOutcome(shown=recoding, transactions=now, stripped=stripped, steps=tuple(steps), effort=effort)
 
 
 class _Round:
@@ -226,7 +229,7 @@ class _Round:
         self.every = every
         self.bad, self.frequent = Links(every, self.now.count), Links(sets[1], self.now.count)
         self.left = every.count
-        owner = np.repeat(np.arange(len(sets[0])), [one.count for one in sets[0]])
+        owner = np.repeat(np.arange(len(sets[0])), [itemsets.count for itemsets in sets[0]])
         self.ways = Alternatives(problem, cover, self.shown, self.now, self.bad, self.frequent, owner)
 
     def clear(self, steps: list[ItemStep], work: Work) -> bool:
@@ -258,7 +261,7 @@ class _Round:
             lacking[bad.holding(item)] += 1
         whole = Links(self.frequent.sets, self.now.count).counts
         again = set()
-        for item in sorted(out, key=lambda one: (-whole[one], one)):
+        for item in sorted(out, key=lambda candidate: (-whole[candidate], candidate)):
             held = bad.holding(item)
             if (lacking[held] > 1).all():
                 lacking[held] -= 1
@@ -283,8 +286,8 @@ class _Round:
         """Where records have the original items that are shown as one."""
         records = self.problem.transactions
         places = ragged(records.starts, rows)
-        found: NDArray[np.int64] = places[self.shown.to[records.codes[places]] == item]
-        return found
+        entries: NDArray[np.int64] = places[self.shown.to[records.codes[places]] == item]
+        return entries
 
     def _winner(self) -> tuple[int, int, float]:
         """The item of the highest score, the first of equals; its gain and its loss."""
@@ -365,20 +368,20 @@ class Trajectory:
             generalize=self.generalize == "auto" and can_rise,
             local=self.scope == "local",
         )
-        found = greedy(problem, how, work)
-        if any(step.action == "generalize" for step in found.steps) and not any(s.closed for s in problem.spaces):
+        outcome = greedy(problem, how, work)
+        if any(step.action == "generalize" for step in outcome.steps) and not any(s.closed for s in problem.spaces):
             other = greedy(problem, replace(how, generalize=False), work)
-            found = min(found, other, key=lambda one: _lost(problem, one, how.support))
-        return found
+            outcome = min(outcome, other, key=lambda candidate: _lost(problem, candidate, how.support))
+        return outcome
 
 
-def _lost(problem: ItemProblem, found: ItemOutcome, support: int) -> float:
+def _lost(problem: ItemProblem, outcome: ItemOutcome, support: int) -> float:
     """How many maximal frequent sets are lost; one with coarser items counts as far as they are blurred."""
-    kept = frequent_sets(found.view(problem.transactions), support)
+    kept = frequent_sets(outcome.view(problem.transactions), support)
     blur = np.zeros(kept.sets.count)
     of_set = np.repeat(np.arange(kept.sets.count), np.diff(kept.sets.starts))
-    shown = found.shown.to[kept.sets.codes]
-    np.maximum.at(blur, of_set[shown >= 0], found.shown.penalty[shown[shown >= 0]])
+    labels = outcome.shown.to[kept.sets.codes]
+    np.maximum.at(blur, of_set[labels >= 0], outcome.shown.penalty[labels[labels >= 0]])
     return float(np.where(kept.kept, blur, 1.0).sum())
 
 

@@ -104,11 +104,11 @@ class Specializing:
             done += 1
             work.advance(f"show finer, pass {number + 1}", done, done + len(queue) + 1)
             work.spend(_TRY * len(self.cut.records.codes))
-            found = self._finer(node)
-            if found is None:
+            finer = self._finer(node)
+            if finer is None:
                 failed.append(node)
-            for one in found or ():
-                heapq.heappush(queue, (-self._hope(one), one))
+            for child in finer or ():
+                heapq.heappush(queue, (-self._hope(child), child))
         return failed
 
     def _gone(self) -> list[int]:
@@ -119,7 +119,7 @@ class Specializing:
         forest, below = self.cut.forest, self.cut.forest.children(node)
         if not below:
             return self._now(node)
-        return self._now(node) - float(sum(forest.penalty[one] * forest.entries[one] for one in below))
+        return self._now(node) - float(sum(forest.penalty[child] * forest.entries[child] for child in below))
 
     def _now(self, node: int) -> float:
         """What the entries below a node lose now."""
@@ -134,13 +134,13 @@ class Specializing:
         below = self.cut.forest.children(node)
         if not below or not self._taken(node, below):
             return None
-        return [one for one in below if self.cut.forest.children(one)]
+        return [child for child in below if self.cut.forest.children(child)]
 
     def _taken(self, node: int, into: list[int]) -> bool:
         """Show nodes in place of one, if that gains more than what must be left out for it loses."""
         cut, forest = self.cut, self.cut.forest
         self.effort["tried"] += 1
-        hope = self._now(node) - float(sum(forest.penalty[one] * forest.entries[one] for one in into))
+        hope = self._now(node) - float(sum(forest.penalty[new_node] * forest.entries[new_node] for new_node in into))
         if hope <= _EPS:
             return False
         rows, shown_as = cut.rows_of(node), cut.with_nodes(into)
@@ -148,7 +148,7 @@ class Specializing:
         gone = cut.hit(rules, self.may_go) if rules.whole else None
         if gone is None:
             return False
-        gain = hope - sum(cut.price(one) for one in gone)
+        gain = hope - sum(cut.price(lost_node) for lost_node in gone)
         if gain <= _EPS:
             return False
         cut.left_out.discard(node)
@@ -204,35 +204,35 @@ class TopDownSets:
         """Search."""
         models = _asked(problem)
         sensitive = _sensitive(problem, models)
-        found, other = (Specializing(problem, models, sensitive, spare=self.secrets == "keep") for _ in range(2))
-        for one in (found, other):
-            one.begin()
-        found.run(work)
-        if other.leaves() and self._worse(found, other):
-            found = other
+        search, other = (Specializing(problem, models, sensitive, spare=self.secrets == "keep") for _ in range(2))
+        for candidate in (search, other):
+            candidate.begin()
+        search.run(work)
+        if other.leaves() and self._worse(search, other):
+            search = other
         none = np.empty(0, np.int64)
-        shown, now = shown_records(problem, found.cut.cover(), none)
+        recoding, now = shown_records(problem, search.cut.cover(), none)
         return ItemOutcome(
-            shown=shown, transactions=now, stripped=none, steps=tuple(found.steps), effort=dict(found.effort)
+            shown=recoding, transactions=now, stripped=none, steps=tuple(search.steps), effort=dict(search.effort)
         )
 
-    def _worse(self, one: Specializing, other: Specializing) -> bool:
+    def _worse(self, candidate: Specializing, other: Specializing) -> bool:
         """Whether one lost more than the other; where sensitive items are to stay, these first."""
-        first, second = ((search.cut.secrets_lost, search.cut.lost) for search in (one, other))
+        first, second = ((search.cut.secrets_lost, search.cut.lost) for search in (candidate, other))
         return first > second if self.secrets == "keep" else first[1] > second[1]
 
 
 def _asked(problem: ItemProblem) -> list[RhoUncertainty]:
     """The requirements; models of another kind are refused."""
-    found = []
+    models = []
     for model in problem.models:
         if not isinstance(model, RhoUncertainty):
             raise PlanError(
                 f"algorithm.name: top-down-sets goes with rho_uncertainty only; for {model.name} use "
                 "algorithm.name = 'sets'"
             )
-        found.append(model)
-    return found
+        models.append(model)
+    return models
 
 
 def _sensitive(problem: ItemProblem, models: list[RhoUncertainty]) -> NDArray[np.bool_]:

@@ -98,9 +98,9 @@ def counted(flags: Flags) -> NDArray[np.int32]:
     >>> counted(np.array([True, False, True])).tolist()
     [0, 1, 1, 2]
     """
-    made = np.zeros(len(flags) + 1, np.int32)
-    flags.cumsum(out=made[1:])
-    return made
+    counts = np.zeros(len(flags) + 1, np.int32)
+    flags.cumsum(out=counts[1:])
+    return counts
 
 
 # The table cut at some places, the finest that a part of the tree can still reach.
@@ -195,15 +195,15 @@ Sets = Sequence[frozenset[int]]
 
 def word_values(hierarchy: Hierarchy) -> dict[str, list[frozenset[int]]]:
     """The sets of values that each word below the top stands for."""
-    found: dict[str, list[frozenset[int]]] = {}
+    meanings: dict[str, list[frozenset[int]]] = {}
     for level in hierarchy.levels[:-1]:
         order = np.argsort(level.parent, kind="stable")
         parts = np.split(order, np.searchsorted(level.parent[order], np.arange(1, len(level.labels))))
         for label, part in zip(level.labels, parts, strict=True):
             covered = frozenset(part.tolist())
-            if covered not in found.setdefault(label, []):
-                found[label].append(covered)
-    return found
+            if covered not in meanings.setdefault(label, []):
+                meanings[label].append(covered)
+    return meanings
 
 
 def apart(words: Mapping[str, Sets]) -> bool:
@@ -212,7 +212,7 @@ def apart(words: Mapping[str, Sets]) -> bool:
     >>> apart({"a": [frozenset({1}), frozenset({1, 2})]}), apart({"a": [frozenset({1}), frozenset({2})]})
     (True, False)
     """
-    shared = (all(one & other for one in sets for other in sets) for sets in words.values())
+    shared = (all(first & other for first in sets for other in sets) for sets in words.values())
     return all(shared) and not any(word.startswith("{") or word == TOP for word in words)
 
 
@@ -331,7 +331,7 @@ class Intervals:
         """Word and cost of intervals, many at once where each word stands for one set of values."""
         step = _TOGETHER if all(len(sets) == 1 for sets in self._meanings[column].values()) else 1
         parts = [fresh[first : first + step] for first in range(0, len(fresh), step)]
-        return [one for part in parts for one in self._recoded(column, part)]
+        return [entry for part in parts for entry in self._recoded(column, part)]
 
     def _recoded(self, column: int, fresh: list[Interval]) -> list[tuple[str, float]]:
         """Word and cost of some intervals, as if each of them were a group of a table.
@@ -344,21 +344,21 @@ class Intervals:
         groups = np.repeat(np.arange(len(fresh)), [len(places) for places in inside])
         keys = whole.cells.keys[:, np.concatenate(inside)]
         cells = replace(whole.cells, keys=keys, sizes=np.ones(len(groups), np.int64))
-        made = recoded_by_column(replace(whole, cells=cells), [groups], [len(fresh)], self.output)
-        labels = made.keys[0][representatives(groups, len(fresh))]
-        costs = np.zeros(len(made.labels[0])) if self._cost is None else self._cost(made.rulers[0])
-        return [(made.labels[0][label], float(costs[label])) for label in labels]
+        recoding = recoded_by_column(replace(whole, cells=cells), [groups], [len(fresh)], self.output)
+        labels = recoding.keys[0][representatives(groups, len(fresh))]
+        costs = np.zeros(len(recoding.labels[0])) if self._cost is None else self._cost(recoding.rulers[0])
+        return [(recoding.labels[0][label], float(costs[label])) for label in labels]
 
 
 def _known(
     known: dict[Interval, Found], lows: Places, highs: Places, find: Callable[[list[Interval]], list[Found]]
 ) -> list[Found]:
     """What is known of each interval, after what is not has been found."""
-    asked = list(zip(lows.tolist(), highs.tolist(), strict=True))
-    fresh = [one for one in dict.fromkeys(asked) if one not in known]
+    intervals = list(zip(lows.tolist(), highs.tolist(), strict=True))
+    fresh = [interval for interval in dict.fromkeys(intervals) if interval not in known]
     if fresh:
         known.update(zip(fresh, find(fresh), strict=True))
-    return [known[one] for one in asked]
+    return [known[interval] for interval in intervals]
 
 
 def _values(problem: Problem, column: int, order: np.ndarray[tuple[int], np.dtype[np.int32]]) -> Problem:

@@ -310,13 +310,16 @@ class Nodes:
 
     def _view(self, classes: Classes, chosen: Flags, hidden: Flags) -> View:
         """Classes by some cuts as metrics see them."""
-        shown = [self.intervals.shown(chosen, c) for c in range(self.cuts.columns)]
+        recodings = [self.intervals.shown(chosen, c) for c in range(self.cuts.columns)]
         firsts = [self.cuts.limits(chosen, c)[0] for c in range(self.cuts.columns)]
-        keys = [one.keys[0][first][codes] for one, first, codes in zip(shown, firsts, classes.keys, strict=True)]
+        keys = [
+            recoding.keys[0][first][codes]
+            for recoding, first, codes in zip(recodings, firsts, classes.keys, strict=True)
+        ]
         labelled = replace(
             classes,
             keys=np.array(keys, np.int32).reshape(classes.keys.shape),
-            labels=tuple(one.labels[0] for one in shown),
+            labels=tuple(recoding.labels[0] for recoding in recodings),
         )
-        rulers = tuple(one.rulers[0] for one in shown)
+        rulers = tuple(recoding.rulers[0] for recoding in recodings)
         return View(classes=labelled, suppressed=hidden, rulers=rulers, target=self.problem.target)

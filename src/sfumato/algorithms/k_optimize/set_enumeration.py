@@ -51,13 +51,13 @@ def finest(nodes: Nodes, best: Best, work: Work) -> Flags:
     head, most = np.array(best.head), best.loss + TIE * max(1.0, abs(best.loss))
     while True:
         node = nodes.at(head, ~head)
-        found = sweep(nodes, node)
-        possible = node.tail & (found.lost <= nodes.requirement.most) & (found.loss <= most)
+        effects = sweep(nodes, node)
+        possible = node.tail & (effects.lost <= nodes.requirement.most) & (effects.loss <= most)
         more = next(
             (
-                one
-                for one in _offers(possible, possible & (found.splits == 0), work)
-                if nodes.loss(nodes.at(head | one, nodes.none())) <= most
+                cut
+                for cut in _offers(possible, possible & (effects.splits == 0), work)
+                if nodes.loss(nodes.at(head | cut, nodes.none())) <= most
             ),
             None,
         )
@@ -115,9 +115,9 @@ def descend(
         if not promised[cut] < below(value):
             break
         child = nodes.added(node, cut)
-        found = nodes.loss(child)
-        if found < value or not np.isfinite(value):
-            node, value = child, found
+        loss = nodes.loss(child)
+        if loss < value or not np.isfinite(value):
+            node, value = child, loss
             best.offer(node.head, value)
         else:
             node = replace(node, tail=node.tail & (np.arange(len(promised)) != cut))
@@ -135,10 +135,10 @@ def _blurred(promised: Reals, value: float, draws: np.random.Generator) -> Reals
 
 def _promised(nodes: Nodes, node: Node, work: Work) -> Reals:
     """What the head would lose with each cut of the tail; infinite where that is not feasible."""
-    found = sweep(nodes, node)
-    possible = node.tail & (found.lost <= nodes.requirement.most)
+    effects = sweep(nodes, node)
+    possible = node.tail & (effects.lost <= nodes.requirement.most)
     if nodes.price is not None:
-        return np.where(possible, found.loss, np.inf)
+        return np.where(possible, effects.loss, np.inf)
     losses = np.full(len(possible), np.inf)
     for cut in np.flatnonzero(possible):
         if not work.expired:
@@ -191,12 +191,12 @@ class Leaps:
         kept = self._here & ~taken
         tail = ~kept & ~(taken & (self._draws.random(len(kept)) < 0.5))
         near = descend(self._nodes, self._nodes.at(kept, tail), self._best, self._work, draws=self._draws)
-        found = descend(self._nodes, self._nodes.at(near, ~near), self._best, self._work)
+        head = descend(self._nodes, self._nodes.at(near, ~near), self._best, self._work)
         better = self._best.loss < known
         self._vain, self._since = (0, 0) if better else (self._vain + 1, self._since + 1)
-        loss = self._nodes.loss(self._nodes.at(found, self._nodes.none()))
+        loss = self._nodes.loss(self._nodes.at(head, self._nodes.none()))
         if loss <= known + _WORSE * abs(known):
-            self._here = found
+            self._here = head
         return better
 
     def _taken(self, head: Flags) -> Flags:
@@ -255,11 +255,11 @@ class Search:
             if self.visited >= self._leap_at:
                 self._leap()
             here = self._way[-1]
-            found = self._next(here)
-            if found is None:
+            choice = self._next(here)
+            if choice is None:
                 self._way.pop()
                 continue
-            cut, promised = found
+            cut, promised = choice
             child = self.nodes.added(here.node, cut)
             here.node = replace(here.node, tail=child.tail)
             self._enter(child, here.bound, promised)
@@ -279,7 +279,7 @@ class Search:
     @property
     def lower_bound(self) -> float:
         """No set of cuts loses less than this."""
-        return min([self.best.loss, *(one.bound for one in self._way)])
+        return min([self.best.loss, *(open_node.bound for open_node in self._way)])
 
     def _enter(self, node: Node, bound: float, promised: float) -> None:
         """Visit a node, which loses at least what is ``promised``."""
@@ -300,10 +300,10 @@ class Search:
             if here.bound >= self.best.beaten:
                 self.pruned += 1
                 return None
-            found = sweep(self.nodes, here.node)
-            drop, free = self._ruled(here.node, found)
+            effects = sweep(self.nodes, here.node)
+            drop, free = self._ruled(here.node, effects)
             if not drop.any() and not free.any():
-                return _first(here.node, found)
+                return _first(here.node, effects)
             self.dropped += int(drop.sum())
             here.node = replace(here.node, tail=here.node.tail & ~drop)
             if free.any():
@@ -316,28 +316,28 @@ class Search:
         stale = node.frame.chosen & ~(node.head | node.tail)
         return self.nodes.without(node, stale) if stale.any() else node
 
-    def _ruled(self, node: Node, found: Swept) -> tuple[Flags, Flags]:
+    def _ruled(self, node: Node, effects: Swept) -> tuple[Flags, Flags]:
         """Which cuts of the tail need not be made, and which may be made at once.
 
         Not to be made: what cannot beat the best, what loses too many rows; and where the metric adds up classes, what
         parts no group, or spoils every group that it parts. Made at once: where the metric adds up cells, what parts
         no group, for it only makes intervals narrower.
         """
-        drop = (found.bound >= self.best.beaten) | (found.lost > self.nodes.requirement.most)
-        idle = found.splits == 0
+        drop = (effects.bound >= self.best.beaten) | (effects.lost > self.nodes.requirement.most)
+        idle = effects.splits == 0
         if self._idle:
             drop |= idle
         if self._spoilt:
-            drop |= found.worth == 0
+            drop |= effects.worth == 0
         free = node.tail & idle & ~drop if self._free else np.zeros_like(drop)
         return node.tail & drop, free
 
 
-def _first(node: Node, found: Swept) -> tuple[int, float]:
+def _first(node: Node, effects: Swept) -> tuple[int, float]:
     """The cut of the tail that parts most groups, of several the one that promises the least loss."""
     tail = np.flatnonzero(node.tail)
-    cut = int(tail[np.lexsort((found.loss[tail], -found.splits[tail]))[0]])
-    return cut, float(found.loss[cut])
+    cut = int(tail[np.lexsort((effects.loss[tail], -effects.splits[tail]))[0]])
+    return cut, float(effects.loss[cut])
 
 
 # K-Optimize: the best recoding by cuts between ordered values, for k-anonymity and other models.
@@ -389,30 +389,30 @@ class KOptimize:
         problem, cuts = nodes.problem, nodes.cuts
         groups = [cuts.intervals(head, column)[places].astype(np.int64) for column, places in enumerate(cuts.places)]
         counts = [int(cuts.part(head, column).sum()) + 1 for column in range(cuts.columns)]
-        made = recoded_by_column(problem, groups, counts, self.output)
+        recoding = recoded_by_column(problem, groups, counts, self.output)
         suppressed = nodes.suppressed(head)
         if suppressed.any() and self.output == "boxes":
-            made = _drawn_in(problem, made, groups, suppressed)
-        found = Outcome.of(problem, made, suppressed, {}, proven=search.exhausted)
-        return replace(found, effort=_effort(search, int(head.sum()), found.loss))
+            recoding = _drawn_in(problem, recoding, groups, suppressed)
+        outcome = Outcome.of(problem, recoding, suppressed, {}, proven=search.exhausted)
+        return replace(outcome, effort=_effort(search, int(head.sum()), outcome.loss))
 
 
-def _drawn_in(problem: Problem, made: Recoded, groups: Sequence[Ids], suppressed: Flags) -> Recoded:
+def _drawn_in(problem: Problem, recoding: Recoded, groups: Sequence[Ids], suppressed: Flags) -> Recoded:
     """The boxes over published rows only: an end that a suppressed row has would tell its value."""
-    shown, counts = [], []
-    for labels, keys, mine in zip(made.labels, made.keys, groups, strict=True):
+    box_groups, counts = [], []
+    for labels, keys, mine in zip(recoding.labels, recoding.keys, groups, strict=True):
         stars = np.array([label == TOP for label in labels], np.bool_)[keys]
         apart = np.where(suppressed & ~stars, mine.max() + 1, mine)
         values, ids = np.unique(apart, return_inverse=True)
-        shown.append(ids.reshape(-1).astype(np.int64))
+        box_groups.append(ids.reshape(-1).astype(np.int64))
         counts.append(len(values))
-    return drawn_by_column(problem, shown, counts, "boxes")
+    return drawn_by_column(problem, box_groups, counts, "boxes")
 
 
-def _effort(search: Search, made: int, loss: float) -> dict[str, int | float | str]:
+def _effort(search: Search, n_cuts: int, loss: float) -> dict[str, int | float | str]:
     """What the search did, and how far it may be from the best."""
     effort: dict[str, int | float | str] = {
-        "cuts_made": made,
+        "cuts_made": n_cuts,
         "checked": search.visited,
         "pruned_by_cost": search.pruned,
         "pruned_values": search.dropped,
@@ -427,8 +427,8 @@ def _effort(search: Search, made: int, loss: float) -> dict[str, int | float | s
 
 
 def _too_slow(problem: Problem) -> str:
-    asked = " and ".join(described(model) for model in problem.models)
+    goal = " and ".join(described(model) for model in problem.models)
     return (
-        f"k-optimize found no set of cuts that meets {asked} within its limit, and ruled none out. Give it more with "
+        f"k-optimize found no set of cuts that meets {goal} within its limit, and ruled none out. Give it more with "
         "algorithm.seconds, allow more suppression with algorithm.max_suppressed, or use algorithm.name = 'optimal'"
     )

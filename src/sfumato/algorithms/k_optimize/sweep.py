@@ -101,30 +101,30 @@ class Swept:
 def sweep(nodes: Nodes, node: Node) -> Swept:
     """Count both sides of every cut of the tail, column by column."""
     nodes.work.spend(node.frame.classes.count * nodes.cuts.columns)
-    made = Swept(**{one.name: np.zeros(len(node.tail)) for one in fields(Swept)})
+    effects = Swept(**{field.name: np.zeros(len(node.tail)) for field in fields(Swept)})
     now = _Now(nodes, node)
     for column, cuts in enumerate(node.frame.edges):
         if node.tail[cuts].any():
             sides = Sides(node, now.live, column)
             known = now.histograms(sides)
             lasting, failing = now.failing(sides, known)
-            made.lost[cuts] = node.lost + sides.spread(sides.left * lasting[0] + sides.right * lasting[1])
-            made.splits[cuts] = sides.spread(np.ones(len(sides.left)))
-            made.bound[cuts], made.loss[cuts] = now.bound, now.loss
+            effects.lost[cuts] = node.lost + sides.spread(sides.left * lasting[0] + sides.right * lasting[1])
+            effects.splits[cuts] = sides.spread(np.ones(len(sides.left)))
+            effects.bound[cuts], effects.loss[cuts] = now.bound, now.loss
             if nodes.price is not None and node.least is not None:
-                _weigh(made, cuts, sides, nodes.price, node.least, lasting)
-                made.loss[cuts] += now.change(nodes.price, column, sides, known, failing)
-    return made
+                _weigh(effects, cuts, sides, nodes.price, node.least, lasting)
+                effects.loss[cuts] += now.change(nodes.price, column, sides, known, failing)
+    return effects
 
 
-def _weigh(made: Swept, cuts: Places, sides: Sides, price: Price, least: Reals, lasting: Both) -> None:
+def _weigh(effects: Swept, cuts: Places, sides: Sides, price: Price, least: Reals, lasting: Both) -> None:
     """What sides that fail for good add to the bound, and which cuts they spoil."""
     before, behind = sides.parts(least)
     left = np.where(lasting[0], price.rate * sides.left - before, 0.0)
     right = np.where(lasting[1], price.rate * sides.right - behind, 0.0)
-    made.bound[cuts] += sides.spread(left + right)
+    effects.bound[cuts] += sides.spread(left + right)
     spoilt = (lasting[0] | lasting[1]) & price.worthless(sides.left, sides.right)
-    made.worth[cuts] = sides.spread(np.where(spoilt, 0.0, 1.0))
+    effects.worth[cuts] = sides.spread(np.where(spoilt, 0.0, 1.0))
 
 
 class _Now:
@@ -147,8 +147,8 @@ class _Now:
     def histograms(self, sides: Sides) -> Histograms:
         """What models and metric read of both sides, as far as it fits."""
         names = dict.fromkeys([*self.nodes.requirement.columns, *([] if self.target is None else [self.target])])
-        found = {name: sides.histograms(self.node.frame.classes.tally(name)) for name in names}
-        return {name: both for name, both in found.items() if both is not None}
+        histograms = {name: sides.histograms(self.node.frame.classes.tally(name)) for name in names}
+        return {name: both for name, both in histograms.items() if both is not None}
 
     def failing(self, sides: Sides, known: Histograms) -> tuple[Both, Both]:
         """Which sides fail for good, and which fail at all."""

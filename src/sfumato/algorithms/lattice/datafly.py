@@ -25,16 +25,16 @@ def datafly(problem: Problem, work: Work) -> Outcome:
     """
     refuse_unreachable(problem)
     checker = Checker(problem)
-    found = next((one for one in climb(checker, work) if one.feasible), None)
-    if found is None:
+    feasible_node = next((judged_node for judged_node in climb(checker, work) if judged_node.feasible), None)
+    if feasible_node is None:
         raise Infeasible(why_nothing_fits(problem) if checker.monotone else why_no_way_fits(problem, "datafly"))
     effort: dict[str, int | float | str] = {
         "nodes": problem.nodes,
         "checked": len(checker.seen),
-        "steps": sum(found.levels),
+        "steps": sum(feasible_node.levels),
         "strategy": "most distinct values first",
     }
-    return outcome_of(found, proven=False, effort=effort)
+    return outcome_of(feasible_node, proven=False, effort=effort)
 
 
 def climb(checker: Checker, work: Work) -> Iterator[Judged]:
@@ -43,10 +43,10 @@ def climb(checker: Checker, work: Work) -> Iterator[Judged]:
     node: Levels | None = (0,) * len(heights)
     while node is not None:
         work.spend(checker.steps)
-        found = checker.judge(node)
+        judged_node = checker.judge(node)
         work.advance("search", sum(node), sum(heights))
-        yield found
-        node = _next(found.frequencies, heights)
+        yield judged_node
+        node = _next(judged_node.frequencies, heights)
 
 
 def _next(here: Frequencies, heights: Levels) -> Levels | None:
@@ -60,8 +60,8 @@ def _next(here: Frequencies, heights: Levels) -> Levels | None:
 
 def why_no_way_fits(problem: Problem, name: str) -> str:
     """The message when a heuristic ends at the top in vain, but other nodes may be feasible."""
-    asked = " and ".join(described(model) for model in problem.models)
+    goal = " and ".join(described(model) for model in problem.models)
     return (
-        f"{name} found no generalization that meets {asked}: the fully generalized table fails, and with these models "
+        f"{name} found no generalization that meets {goal}: the fully generalized table fails, and with these models "
         "a finer one may pass all the same. Use algorithm.name = 'optimal', which rules out or judges every one."
     )

@@ -59,25 +59,29 @@ class Memory:
                 return self._touched(place)
         return self.base
 
-    def add(self, made: Frequencies) -> None:
+    def add(self, frequencies: Frequencies) -> None:
         """Remember a node, unless it has nearly as many classes as the base."""
-        if len(made.sizes) * 4 > len(self.base.sizes) * 3 or made.levels in self._place:
+        if len(frequencies.sizes) * 4 > len(self.base.sizes) * 3 or frequencies.levels in self._place:
             return
         many = len(self._kept)
         if many == len(self._counts):
             self._levels = _doubled(self._levels)
             self._counts, self._used, self._weights = map(_doubled, (self._counts, self._used, self._weights))
-        self._kept.append(made)
-        self._place[made.levels] = many
-        self._levels[many], self._counts[many], self._weights[many] = made.levels, len(made.sizes), made.weight
+        self._kept.append(frequencies)
+        self._place[frequencies.levels] = many
+        self._levels[many], self._counts[many], self._weights[many] = (
+            frequencies.levels,
+            len(frequencies.sizes),
+            frequencies.weight,
+        )
         self._touched(many)
         self._forget()
 
-    def grown(self, made: Frequencies) -> None:
+    def grown(self, frequencies: Frequencies) -> None:
         """A remembered node has more histograms than before."""
-        place = self._place.get(made.levels)
+        place = self._place.get(frequencies.levels)
         if place:
-            self._weights[place] = made.weight
+            self._weights[place] = frequencies.weight
             self._forget()
 
     def _touched(self, place: int) -> Frequencies:
@@ -163,40 +167,44 @@ class Rollup:
         self._prepare(levels)
         source, ids, count = self._finer(levels)
         self.rolled += source is not self._memory.base
-        made = self._made(source, ids, count, levels)
+        frequencies = self._made(source, ids, count, levels)
         if not self._counting:
-            self._memory.add(made)
-        return made
+            self._memory.add(frequencies)
+        return frequencies
 
-    def ids(self, made: Frequencies) -> Ids:
+    def ids(self, frequencies: Frequencies) -> Ids:
         """The class of each cell; classes are numbered by their labels, whatever they were rolled up from."""
-        return self._joined(self._memory.base, made.levels)[0]
+        return self._joined(self._memory.base, frequencies.levels)[0]
 
-    def tallies(self, made: Frequencies, names: Iterable[str]) -> Mapping[str, Tally]:
+    def tallies(self, frequencies: Frequencies, names: Iterable[str]) -> Mapping[str, Tally]:
         """Histograms of the node, joined from the smallest finer node that has them."""
-        missing = [name for name in names if name not in made.tallies]
+        missing = [name for name in names if name not in frequencies.tallies]
         if missing:
-            source, ids, count = self._finer(made.levels)
+            source, ids, count = self._finer(frequencies.levels)
             if any(name not in source.tallies for name in missing):
-                source = self._memory.smallest(made.levels, missing)
-                ids, count = self._joined(source, made.levels)
-            made.tallies.update({name: source.tallies[name].merged(ids, count) for name in missing})
-            self._memory.grown(made)
-        return {name: made.tallies[name] for name in names}
+                source = self._memory.smallest(frequencies.levels, missing)
+                ids, count = self._joined(source, frequencies.levels)
+            frequencies.tallies.update({name: source.tallies[name].merged(ids, count) for name in missing})
+            self._memory.grown(frequencies)
+        return {name: frequencies.tallies[name] for name in names}
 
-    def classes(self, made: Frequencies, *, measured: bool = True) -> Classes:
+    def classes(self, frequencies: Frequencies, *, measured: bool = True) -> Classes:
         """The node's classes with all their histograms; and with all that metrics add up, unless only models ask."""
         cells = self.cells
         if cells.people is not None:
-            merged = cells.merged(made.keys, self._labels(made.levels), self.ids(made), len(made.sizes))
-            return replace(merged, wild=self._wild(made.levels), population=self._population(made.levels))
-        plain = self._plain(made, np.ones(len(made.sizes), np.bool_), self.tallies(made, cells.tallies))
-        measures = self._measures(made, list(cells.measures)) if measured else {}
-        return replace(plain, measures=measures, population=self._population(made.levels))
+            merged = cells.merged(
+                frequencies.keys, self._labels(frequencies.levels), self.ids(frequencies), len(frequencies.sizes)
+            )
+            return replace(merged, wild=self._wild(frequencies.levels), population=self._population(frequencies.levels))
+        plain = self._plain(
+            frequencies, np.ones(len(frequencies.sizes), np.bool_), self.tallies(frequencies, cells.tallies)
+        )
+        measures = self._measures(frequencies, list(cells.measures)) if measured else {}
+        return replace(plain, measures=measures, population=self._population(frequencies.levels))
 
-    def some(self, made: Frequencies, judged: NDArray[np.bool_], gone: NDArray[np.bool_]) -> Classes:
+    def some(self, frequencies: Frequencies, judged: NDArray[np.bool_], gone: NDArray[np.bool_]) -> Classes:
         """Those classes of the node that are ``judged``; histograms know the whole table without what is ``gone``."""
-        source, ids, _ = self._finer(made.levels)
+        source, ids, _ = self._finer(frequencies.levels)
         self.tallies(source, self.cells.tallies)
         number = np.where(judged, np.cumsum(judged) - 1, -1)
         few = int(np.count_nonzero(judged))
@@ -204,41 +212,41 @@ class Rollup:
         for name, tally in source.tallies.items():
             whole = self._whole[name] if not gone.any() else tally.take(~gone[ids]).overall
             tallies[name] = replace(tally.merged(number[ids], few), whole=whole)
-        return self._plain(made, judged, tallies)
+        return self._plain(frequencies, judged, tallies)
 
-    def _plain(self, made: Frequencies, judged: NDArray[np.bool_], tallies: Mapping[str, Tally]) -> Classes:
+    def _plain(self, frequencies: Frequencies, judged: NDArray[np.bool_], tallies: Mapping[str, Tally]) -> Classes:
         every = bool(judged.all())
         return Classes(
             quasi=self.cells.quasi,
-            keys=made.keys if every else made.keys[:, judged],
-            labels=self._labels(made.levels),
-            sizes=made.sizes if every else made.sizes[judged],
+            keys=frequencies.keys if every else frequencies.keys[:, judged],
+            labels=self._labels(frequencies.levels),
+            sizes=frequencies.sizes if every else frequencies.sizes[judged],
             tallies=tallies,
-            wild=self._wild(made.levels),
+            wild=self._wild(frequencies.levels),
         )
 
     @cached_property
     def _whole(self) -> dict[str, NDArray[np.int64]]:
         return {name: tally.overall for name, tally in self.cells.tallies.items()}
 
-    def light(self, made: Frequencies, needs: tuple[str, ...], target: str | None) -> Classes:
+    def light(self, frequencies: Frequencies, needs: tuple[str, ...], target: str | None) -> Classes:
         """The node's classes with only what metrics read: sizes, measures and the target's histogram."""
         cells = self.cells
         counted = {target: cells.tally(target)} if target is not None and "target" in needs else {}
         return Classes(
             quasi=cells.quasi,
-            keys=made.keys,
-            labels=self._labels(made.levels),
-            sizes=made.sizes,
-            tallies=self.tallies(made, counted),
-            measures=self._measures(made, [name for name in needs if name in cells.measures]),
+            keys=frequencies.keys,
+            labels=self._labels(frequencies.levels),
+            sizes=frequencies.sizes,
+            tallies=self.tallies(frequencies, counted),
+            measures=self._measures(frequencies, [name for name in needs if name in cells.measures]),
         )
 
-    def _measures(self, made: Frequencies, names: list[str]) -> dict[str, NDArray[np.float64]]:
+    def _measures(self, frequencies: Frequencies, names: list[str]) -> dict[str, NDArray[np.float64]]:
         if not names:
             return {}
-        ids = self.ids(made)
-        return {name: weighed(ids, self.cells.measures[name], len(made.sizes)) for name in names}
+        ids = self.ids(frequencies)
+        return {name: weighed(ids, self.cells.measures[name], len(frequencies.sizes)) for name in names}
 
     def _labels(self, levels: Levels) -> tuple[tuple[str, ...], ...]:
         return tuple(h.levels[level].labels for h, level in zip(self.hierarchies, levels, strict=True))
@@ -263,10 +271,10 @@ class Rollup:
             self._asked[node] = self._asked.get(node, 0) + 1
             if self._asked[node] >= _ASKED:
                 self._prepare(node)
-                made = self._made(*self._finer(node), node)
+                frequencies = self._made(*self._finer(node), node)
                 if self._counting:
-                    self.tallies(made, self.cells.tallies)
-                self._memory.add(made)
+                    self.tallies(frequencies, self.cells.tallies)
+                self._memory.add(frequencies)
                 return
 
     def _joined(self, source: Frequencies, levels: Levels) -> tuple[Ids, int]:

@@ -87,24 +87,24 @@ def _cheapest(block: Block, costs: list[Reals]) -> float:
     return float(whole[mask].min(initial=np.inf))
 
 
-def _joined(subsets: Subsets, one: Block, other: Block) -> Block:
+def _joined(subsets: Subsets, first: Block, other: Block) -> Block:
     """The feasible levels of the columns of two blocks together."""
-    columns = one[0] + other[0]
-    return columns, subsets.feasible(columns, np.logical_and.outer(one[1], other[1]))
+    columns = first[0] + other[0]
+    return columns, subsets.feasible(columns, np.logical_and.outer(first[1], other[1]))
 
 
 def _paired(subsets: Subsets, blocks: list[Block], costs: list[Reals], work: Work) -> list[Block]:
     """Disjoint pairs of columns, from those on that must pay most beyond their single columns; the rest alone."""
     single = [_cheapest(block, costs) for block in blocks]
     pairs = []
-    for one, other in combinations(blocks, 2):
+    for first, other in combinations(blocks, 2):
         if work.expired:
             break
-        pair = _joined(subsets, one, other)
-        pairs.append((single[one[0][0]] + single[other[0][0]] - _cheapest(pair, costs), pair))
+        pair = _joined(subsets, first, other)
+        pairs.append((single[first[0][0]] + single[other[0][0]] - _cheapest(pair, costs), pair))
     taken: list[Block] = []
     free = {block[0][0] for block in blocks}
-    for _, pair in sorted(pairs, key=lambda found: (found[0], found[1][0])):
+    for _, pair in sorted(pairs, key=lambda candidate: (candidate[0], candidate[1][0])):
         if free.issuperset(pair[0]):
             free -= set(pair[0])
             taken.append(pair)
@@ -114,10 +114,10 @@ def _paired(subsets: Subsets, blocks: list[Block], costs: list[Reals], work: Wor
 def _blocks(subsets: Subsets, blocks: list[Block], work: Work) -> list[Block]:
     """Join the two blocks with the smallest lattices as long as the joint one is small."""
     while len(blocks) > 1 and not work.expired:
-        one, other, *rest = sorted(blocks, key=lambda block: (block[1].size, block[0]))
-        if one[1].size * other[1].size > _MOST_TOGETHER:
+        first, other, *rest = sorted(blocks, key=lambda block: (block[1].size, block[0]))
+        if first[1].size * other[1].size > _MOST_TOGETHER:
             break
-        blocks = [*rest, _joined(subsets, one, other)]
+        blocks = [*rest, _joined(subsets, first, other)]
     return blocks
 
 
@@ -152,12 +152,12 @@ class Descent:
         if self._ruled_out(node):
             return np.inf
         self.work.spend(self.checker.steps)
-        found = self.checker.judge(node)
+        judged_node = self.checker.judge(node)
         self.work.advance("search", len(self.checker.seen), len(self.checker.seen) + 1)
-        value = found.loss.value if found.feasible else np.inf
-        if found.feasible and (self.best is None or value < below(self.best.loss.value)):
-            self.best = found
-        self._remember(found, value)
+        value = judged_node.loss.value if judged_node.feasible else np.inf
+        if judged_node.feasible and (self.best is None or value < below(self.best.loss.value)):
+            self.best = judged_node
+        self._remember(judged_node, value)
         return value
 
     def run(self, node: Levels, value: float, *, held: int | None = None) -> tuple[Levels, float]:
@@ -178,9 +178,9 @@ class Descent:
             least = value if best is None else best[1]
             if floor > least or self.work.expired:
                 break
-            found = self.loss(child)
-            if np.isfinite(found) and (found <= least if best is None else found < least):
-                best = child, found
+            child_loss = self.loss(child)
+            if np.isfinite(child_loss) and (child_loss <= least if best is None else child_loss < least):
+                best = child, child_loss
         return best
 
     def _children(self, node: Levels, held: int | None) -> Sequence[Levels]:
@@ -194,11 +194,11 @@ class Descent:
     def _ruled_out(self, node: Levels) -> bool:
         return bool((self._hopeless >= np.array(node, np.int32)).all(axis=1).any())
 
-    def _remember(self, found: Judged, value: float) -> None:
+    def _remember(self, judged_node: Judged, value: float) -> None:
         if len(self._losses) < _KNOWN:
-            self._losses[found.levels] = value
-        if found.hopeless:
-            here = np.array([found.levels], np.int32)
+            self._losses[judged_node.levels] = value
+        if judged_node.hopeless:
+            here = np.array([judged_node.levels], np.int32)
             kept = self._hopeless[~(self._hopeless <= here).all(axis=1)][-_REMEMBERED:]
             self._hopeless = np.concatenate([kept, here])
 
@@ -257,9 +257,11 @@ class _Search:
         self._down(self.heights)
         if self.work.expired and self.ends:
             return
-        found = next((one.levels for one in climb(self.descent.checker, self.work) if one.feasible), None)
-        if found is not None:
-            self._down(found)
+        levels = next(
+            (judged_node.levels for judged_node in climb(self.descent.checker, self.work) if judged_node.feasible), None
+        )
+        if levels is not None:
+            self._down(levels)
 
     def explore(self) -> None:
         """Look around the best end that has not been looked around, until there is none."""

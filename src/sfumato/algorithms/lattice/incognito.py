@@ -67,12 +67,12 @@ class Incognito:
     def __call__(self, problem: Problem, work: Work) -> Outcome:
         """Search all subsets, then weigh what is feasible."""
         refuse_unreachable(problem)
-        found = _search(problem, work, self.counts)
-        if not found.mask.any():
+        result = _search(problem, work, self.counts)
+        if not result.mask.any():
             raise Infeasible(why_nothing_fits(problem))
-        best, weighed = _least(problem, found.mask)
-        effort = {"nodes": found.mask.size, **found.effort, "weighed": weighed, "feasible": int(found.mask.sum())}
-        return outcome_of(best, proven=True, effort={**effort, "strategy": found.strategy})
+        best, weighed = _least(problem, result.mask)
+        effort = {"nodes": result.mask.size, **result.effort, "weighed": weighed, "feasible": int(result.mask.sum())}
+        return outcome_of(best, proven=True, effort={**effort, "strategy": result.strategy})
 
 
 def incognito(problem: Problem, work: Work) -> Outcome:
@@ -82,9 +82,9 @@ def incognito(problem: Problem, work: Work) -> Outcome:
 
 def feasible_nodes(problem: Problem, work: Work, counts: Counts = "super-roots") -> Feasible:
     """Every node of the lattice that meets the requirement within the suppression limit, and no other."""
-    found = _search(problem, work, counts)
-    nodes = frozenset(tuple(node) for node in np.argwhere(found.mask).tolist())
-    return Feasible(nodes=nodes, **found.effort)
+    result = _search(problem, work, counts)
+    nodes = frozenset(tuple(node) for node in np.argwhere(result.mask).tolist())
+    return Feasible(nodes=nodes, **result.effort)
 
 
 def _search(problem: Problem, work: Work, counts: Counts) -> _Feasible:
@@ -150,13 +150,13 @@ def _least(problem: Problem, mask: Mask) -> tuple[Judged, int]:
     best: Judged | None = None
     while best is None or bounds.min() < below(best.loss.value):
         node = tuple(int(level) for level in np.unravel_index(int(np.argmin(bounds)), space.shape))
-        found = checker.judge(node)
+        judged_node = checker.judge(node)
         coarser, finer = space.above(node), space.below(node)
-        np.maximum(bounds[coarser], found.loss.coarser, out=bounds[coarser])
-        np.maximum(bounds[finer], floors[finer] + found.surcharge, out=bounds[finer])
+        np.maximum(bounds[coarser], judged_node.loss.coarser, out=bounds[coarser])
+        np.maximum(bounds[finer], floors[finer] + judged_node.surcharge, out=bounds[finer])
         bounds[node] = np.inf
-        if best is None or found.loss.value < below(best.loss.value):
-            best = found
+        if best is None or judged_node.loss.value < below(best.loss.value):
+            best = judged_node
     return finest(checker, best, lambda node: float(floors[node])), len(checker.seen)
 
 

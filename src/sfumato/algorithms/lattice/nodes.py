@@ -227,25 +227,25 @@ class Checker:
         A node that loses ``beaten`` or more may be called infeasible, where that rules out nothing else.
         """
         self.seen.add(levels)
-        found = self.rollup.at(levels)
-        small = self.suppression.small(found.sizes)
-        lost = np.where(found.sizes < self.few.lasting, found.sizes, 0.0)
+        frequencies = self.rollup.at(levels)
+        small = self.suppression.small(frequencies.sizes)
+        lost = np.where(frequencies.sizes < self.few.lasting, frequencies.sizes, 0.0)
         feasible, hidden = self._within(lost), small
-        price = None if self.monotone or self.costs is None or not feasible else self._loss(found, small)
+        price = None if self.monotone or self.costs is None or not feasible else self._loss(frequencies, small)
         if feasible and not self.suppression.by_size:
             limit = np.inf if price is None else beaten - price.coarser
-            feasible, hidden = self._hide(found, small, lost, _Price(price, limit))
+            feasible, hidden = self._hide(frequencies, small, lost, _Price(price, limit))
         feasible = feasible and not bool(hidden.all())
         hopeless = not feasible if self.monotone else not self._within(lost)
-        loss = self._loss(found, hidden) if feasible or self.costs is None else _UNKNOWN
+        loss = self._loss(frequencies, hidden) if feasible or self.costs is None else _UNKNOWN
         return Judged(
             levels=levels,
             feasible=feasible,
             hopeless=hopeless,
             loss=loss,
-            surcharge=0.0 if hopeless else self._surcharge(found, lost, loss if price is None else price),
+            surcharge=0.0 if hopeless else self._surcharge(frequencies, lost, loss if price is None else price),
             suppressed=hidden,
-            frequencies=found,
+            frequencies=frequencies,
             rollup=self.rollup,
         )
 
@@ -253,15 +253,15 @@ class Checker:
         return float(lost.sum()) <= self.problem.limit + _PART
 
     def _hide(
-        self, found: Frequencies, small: NDArray[np.bool_], lost: Reals, price: _Price
+        self, frequencies: Frequencies, small: NDArray[np.bool_], lost: Reals, price: _Price
     ) -> tuple[bool, NDArray[np.bool_]]:
         """Take out what the models refuse; histograms are counted only of classes that have the rows to pass.
 
         Writes down in ``lost`` how many rows of each class no finer node publishes.
         """
-        suppression, sizes, limit = self.suppression, found.sizes, self.problem.limit
+        suppression, sizes, limit = self.suppression, frequencies.sizes, self.problem.limit
         if not self.few.complete:
-            classes = self.rollup.classes(found, measured=False)
+            classes = self.rollup.classes(frequencies, measured=False)
             if self.few.anew and not self.monotone:
                 self.few.lost_for_good(classes, lost)
                 if not self._within(lost) or price.exceeded(lost):
@@ -271,7 +271,7 @@ class Checker:
         if int(sizes[hidden].sum()) > limit or hidden.all() or price.exceeded(sizes * hidden):
             return False, hidden
         left = np.flatnonzero(~hidden)
-        classes = self.rollup.some(found, ~hidden, small)
+        classes = self.rollup.some(frequencies, ~hidden, small)
         if not self.monotone and not small.any():
             lost[left] = self.few.least_lost(classes)
             if price.exceeded(lost):
@@ -287,20 +287,20 @@ class Checker:
         hidden[~hidden] = more
         return feasible, hidden
 
-    def _surcharge(self, found: Frequencies, lost: Reals, loss: Loss) -> float:
+    def _surcharge(self, frequencies: Frequencies, lost: Reals, loss: Loss) -> float:
         """What suppression costs every finer node too: all of it where the models are monotone, else what is lost."""
         if self.monotone:
             return loss.surcharge
         if not lost.any():
             return 0.0
         if loss.rates is None:
-            return self._loss(found, lost >= found.sizes).surcharge
+            return self._loss(frequencies, lost >= frequencies.sizes).surcharge
         return max(float(loss.rates @ lost) * (1 - _ROUNDING), 0.0)
 
-    def _loss(self, found: Frequencies, hidden: NDArray[np.bool_]) -> Loss:
-        rulers = tuple(levels[level] for levels, level in zip(self._rulers, found.levels, strict=True))
+    def _loss(self, frequencies: Frequencies, hidden: NDArray[np.bool_]) -> Loss:
+        rulers = tuple(levels[level] for levels, level in zip(self._rulers, frequencies.levels, strict=True))
         metric, target = self.problem.metric, self.problem.target
-        classes = self.rollup.light(found, metric.needs, target)
+        classes = self.rollup.light(frequencies, metric.needs, target)
         return metric.loss(View(classes=classes, suppressed=hidden, rulers=rulers, target=target))
 
 
@@ -339,8 +339,11 @@ def finest(checker: Checker, best: Judged, floor: Callable[[Levels], float]) -> 
     """Where a finer node loses no more, take it: nothing is hidden for nothing."""
     while True:
         most = best.loss.value + TIE * max(1.0, abs(best.loss.value))
-        found = (checker.judge(node) for node in finer(best.levels) if floor(node) <= most)
-        better = next((one for one in found if one.feasible and one.loss.value <= most), None)
+        judged_nodes = (checker.judge(node) for node in finer(best.levels) if floor(node) <= most)
+        better = next(
+            (judged_node for judged_node in judged_nodes if judged_node.feasible and judged_node.loss.value <= most),
+            None,
+        )
         if better is None:
             return best
         best = better
@@ -373,14 +376,14 @@ class NamedLevels:
         """Judge the one node."""
         node = self._node(problem)
         work.advance("search", 0, 1)
-        found = Checker(problem).judge(node)
-        if not found.feasible:
+        judged_node = Checker(problem).judge(node)
+        if not judged_node.feasible:
             refuse_unreachable(problem)
             raise Infeasible(
                 "algorithm.levels: the requirement does not hold at these levels with the suppression that the plan "
                 "allows; raise a level, allow more suppression, or let `optimal` find the levels"
             )
-        return outcome_of(found, proven=False, effort={"nodes": problem.nodes, "checked": 1})
+        return outcome_of(judged_node, proven=False, effort={"nodes": problem.nodes, "checked": 1})
 
     def _node(self, problem: Problem) -> Levels:
         names = problem.cells.quasi

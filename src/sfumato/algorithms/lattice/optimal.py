@@ -103,19 +103,19 @@ class _Search:
         if node in self.hopeless:
             return self.hopeless[node]
         self.work.spend(self.checker.steps)
-        found = self.checker.judge(node, self._beaten)
-        self.hopeless[node] = found.hopeless
-        self._bound(found)
+        judged_node = self.checker.judge(node, self._beaten)
+        self.hopeless[node] = judged_node.hopeless
+        self._bound(judged_node)
         self.open[node] = np.inf
-        if found.feasible and found.loss.value < self._beaten:
-            self.best = found
-        return found.hopeless
+        if judged_node.feasible and judged_node.loss.value < self._beaten:
+            self.best = judged_node
+        return judged_node.hopeless
 
-    def _bound(self, found: Judged) -> None:
+    def _bound(self, judged_node: Judged) -> None:
         """Coarser nodes lose no less; finer ones fail too, or pay at least the same for suppression."""
-        above, finer = self.space.above(found.levels), self.space.below(found.levels)
-        np.maximum(self.open[above], found.loss.coarser, out=self.open[above])
-        if found.hopeless:
+        above, finer = self.space.above(judged_node.levels), self.space.below(judged_node.levels)
+        np.maximum(self.open[above], judged_node.loss.coarser, out=self.open[above])
+        if judged_node.hopeless:
             self.open[finer] = np.inf
-        elif found.surcharge:
-            np.maximum(self.open[finer], self.floors[finer] + found.surcharge, out=self.open[finer])
+        elif judged_node.surcharge:
+            np.maximum(self.open[finer], self.floors[finer] + judged_node.surcharge, out=self.open[finer])

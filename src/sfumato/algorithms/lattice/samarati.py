@@ -42,26 +42,26 @@ def samarati(problem: Problem, work: Work) -> Outcome:
     Source: Samarati 2001; document 000, section 20.3.1.1; erratum 18.
     """
     refuse_unreachable(problem)
-    found = minimal_nodes(problem, work)
+    result = minimal_nodes(problem, work)
     effort: dict[str, int | float | str] = {
         "nodes": problem.nodes,
-        "checked": found.checked,
-        "height": found.height,
-        "minimal_nodes": len(found.nodes),
-        "strategy": found.strategy,
+        "checked": result.checked,
+        "height": result.height,
+        "minimal_nodes": len(result.nodes),
+        "strategy": result.strategy,
     }
-    return outcome_of(found.best, proven=isinstance(problem.metric, Height), effort=effort)
+    return outcome_of(result.best, proven=isinstance(problem.metric, Height), effort=effort)
 
 
 def minimal_nodes(problem: Problem, work: Work) -> Minimal:
     """Every feasible node of the least height; ``Infeasible`` where no node is feasible."""
     search = _Search(problem, work)
     monotone = search.checker.monotone
-    height, found = search.halve() if monotone else search.rise()
+    height, feasible_nodes = search.halve() if monotone else search.rise()
     levels, best = [], None
-    for one in found:
-        levels.append(one.levels)
-        best = one if best is None or one.loss.value < below(best.loss.value) else best
+    for judged_node in feasible_nodes:
+        levels.append(judged_node.levels)
+        best = judged_node if best is None or judged_node.loss.value < below(best.loss.value) else best
     if best is None:
         raise Infeasible(why_nothing_fits(problem))
     return Minimal(
@@ -84,7 +84,7 @@ class _Search:
     def halve(self) -> tuple[int, Iterator[Judged]]:
         """The lowest height with a feasible node, if the top is feasible, and its feasible nodes."""
         low, high = 0, sum(self.heights)
-        found = self._feasible(high)
+        feasible_nodes = self._feasible(high)
         while low < high:
             middle = (low + high) // 2
             here = self._feasible(middle)
@@ -92,8 +92,8 @@ class _Search:
             if first is None:
                 low = middle + 1
             else:
-                high, found = middle, chain([first], here)
-        return high, found
+                high, feasible_nodes = middle, chain([first], here)
+        return high, feasible_nodes
 
     def rise(self) -> tuple[int, Iterator[Judged]]:
         """The same by looking at every height from below."""
@@ -106,8 +106,8 @@ class _Search:
     def _feasible(self, height: int) -> Iterator[Judged]:
         total = prod(level + 1 for level in self.heights)
         for node in nodes_at(self.heights, height):
-            if (found := self.checker.judge(node)).feasible:
-                yield found
+            if (judged_node := self.checker.judge(node)).feasible:
+                yield judged_node
             if self.work.due:
                 self.work.advance("search", len(self.checker.seen), total)
 

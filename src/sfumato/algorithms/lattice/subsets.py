@@ -97,8 +97,10 @@ class Sizes:
 
     def passes(self, levels: Levels) -> bool:
         """Whether no more rows than allowed are in classes smaller than k."""
-        shown = [column[level] for column, level in zip(self.columns, levels, strict=True) if column[level][1] > 1]
-        sizes = self._counted([codes for codes, _ in shown], [labels for _, labels in shown])
+        visible_columns = [
+            column[level] for column, level in zip(self.columns, levels, strict=True) if column[level][1] > 1
+        ]
+        sizes = self._counted([codes for codes, _ in visible_columns], [labels for _, labels in visible_columns])
         return float(sizes[sizes < self.k].sum()) <= self.most
 
     def _counted(self, codes: list[NDArray[np.int32]], radices: list[int]) -> NDArray[np.float64]:
@@ -151,7 +153,7 @@ class Cube:
 
     def _without(self, columns: Columns, every: Columns) -> Problem:
         larger = [tuple(sorted((*columns, c))) for c in every if c not in columns]
-        parent = min(larger, key=lambda one: self._sets[one].cells.count)
+        parent = min(larger, key=lambda superset: self._sets[superset].cells.count)
         (gone,) = set(parent) - set(columns)
         source = self._sets[parent]
         return raised(source, tuple(h.height if c == gone else 0 for c, h in enumerate(source.hierarchies)))

@@ -26,7 +26,7 @@ LARGEST = 2.0**40
 """No price is higher: scores keep their fractions."""
 
 
-def told(tables: Sequence[Counts], before: Counts, weights: Counts, prices: Sequence[float]) -> Scores:
+def majority_scores(tables: Sequence[Counts], before: Counts, weights: Counts, prices: Sequence[float]) -> Scores:
     """Rows whose class could be told (those of the heaviest class, last axis, of every cell), less a public price > 0.
 
     Last stands the score of stopping: the rows that could be told before. Rows weigh by their class; with several rows
@@ -34,10 +34,10 @@ def told(tables: Sequence[Counts], before: Counts, weights: Counts, prices: Sequ
     one addend of every view, so the sum of its weights bounds how far a score moves, and none moves down. Counts and
     weights are whole numbers: nothing is rounded.
     """
-    found = [sum(int((one * view).max(axis=-1).sum()) for view in weights) for one in [*tables, before]]
+    scores = [sum(int((table * view).max(axis=-1).sum()) for view in weights) for table in [*tables, before]]
     heaviest = int(weights.sum(axis=0).max())
     paid = [int(min(price * heaviest, LARGEST)) + 1 for price in prices]
-    values = np.array([score - price for score, price in zip(found, [*paid, 0], strict=True)], np.float64)
+    values = np.array([score - price for score, price in zip(scores, [*paid, 0], strict=True)], np.float64)
     return Scores(values=values, sensitivity=float(heaviest), monotonic=True)
 
 
@@ -55,20 +55,20 @@ def dependence(table: Counts) -> float:
 
 def dependences(tables: Sequence[Counts], prices: Sequence[float]) -> Scores:
     """Dependence less a public price, and last the score of stopping, which is 0."""
-    found = [dependence(one) - min(price, LARGEST) for one, price in zip(tables, prices, strict=True)]
-    return Scores(values=np.array([*found, 0.0]), sensitivity=2.0 + MARGIN, monotonic=False)
+    scores = [dependence(table) - min(price, LARGEST) for table, price in zip(tables, prices, strict=True)]
+    return Scores(values=np.array([*scores, 0.0]), sensitivity=2.0 + MARGIN, monotonic=False)
 
 
-def errors(counts: Sequence[Counts], said: Sequence[Reals], prices: Sequence[float]) -> Scores:
+def errors(counts: Sequence[Counts], model_counts: Sequence[Reals], prices: Sequence[float]) -> Scores:
     """How far counts are from what a public model says, cell by cell, less a public price; last the score of stopping.
 
     One record moves one cell by one, and the model not at all: sensitivity 1.
     """
-    found = [
-        float(np.abs(one - model).sum()) - min(price, LARGEST)
-        for one, model, price in zip(counts, said, prices, strict=True)
+    scores = [
+        float(np.abs(table - model).sum()) - min(price, LARGEST)
+        for table, model, price in zip(counts, model_counts, prices, strict=True)
     ]
-    return Scores(values=np.array([*found, 0.0]), sensitivity=1.0 + MARGIN, monotonic=False)
+    return Scores(values=np.array([*scores, 0.0]), sensitivity=1.0 + MARGIN, monotonic=False)
 
 
 def without(scores: Scores, open_: NDArray[np.bool_]) -> Scores:
@@ -101,25 +101,25 @@ def measure_with_class(state: Measuring, parts: MeasuredParts, budget: Fraction)
     rounds = rounds_worth(state, budget)
     share = budget / rounds
     choosing = share * state.choosing
-    every = [(place, one) for place, level in enumerate(state.levels) for one in level.groupings]
+    every = [(place, grouping) for place, level in enumerate(state.levels) for grouping in level.groupings]
     for number in range(rounds):
         state.work.advance("measure with the class", number, rounds)
-        found = _best_class_attribute(state, parts, every, choosing, state.spread(share - choosing, 1))
-        if found is None:
+        best = _best_class_attribute(state, parts, every, choosing, state.spread(share - choosing, 1))
+        if best is None:
             return
-        parts.add(counted_with_class(state, *found, share - choosing))
+        parts.add(counted_with_class(state, *best, share - choosing))
 
 
 def counted_with_class(state: Measuring, place: int, fine: Grouping, amount: Fraction) -> Coded:
     """Count an attribute in these groups with the class, and say so."""
     state.levels[place].refine(fine)
-    one = state.coded(place, fine)
+    attribute = state.coded(place, fine)
     name, target = state.bins[place].attribute.name, state.target
-    noisy, variance = state.count(counts_of(state.table, one), amount, f"marginal of {name} with {target}")
+    noisy, variance = state.count(counts_of(state.table, attribute), amount, f"marginal of {name} with {target}")
     state.tables.append(ClassTable(place=place, counts=noisy, variance=variance))
     state.settle()
-    state.said.append(f"{name} in {one[2]} groups, measured with {target}")
-    return one
+    state.said.append(f"{name} in {attribute[2]} groups, measured with {target}")
+    return attribute
 
 
 def _best_class_attribute(
@@ -131,12 +131,12 @@ def _best_class_attribute(
 ) -> tuple[int, Grouping] | None:
     """The attribute, and its groups, that depend on the class most among rows of which the model thinks alike."""
     opinion, many = _opinion(state, parts)
-    gone = {one.place for one in state.tables} | set(state.core.places if state.core else ())
-    left = [(place, one) for place, one in every if place not in gone]
+    gone = {table.place for table in state.tables} | set(state.core.places if state.core else ())
+    left = [(place, grouping) for place, grouping in every if place not in gone]
     if not left:
         return None
-    counts = [parts.counted(state.coded(place, one), opinion, many) for place, one in left]
-    prices = [CLASS_PRICE * noise * one.size * (state.kinds - 1) for _, one in left]
+    counts = [parts.counted(state.coded(place, grouping), opinion, many) for place, grouping in left]
+    prices = [CLASS_PRICE * noise * grouping.size * (state.kinds - 1) for _, grouping in left]
     at = state.choose(dependences(counts, prices), choosing, "choice of an attribute")
     return left[at] if at < len(left) else None
 
@@ -145,17 +145,17 @@ def _opinion(state: Measuring, parts: MeasuredParts) -> tuple[Codes, int]:
     """What the tables so far make of each partition: the likeliest class, and how certainly, as one code."""
     if not len(parts.keys):
         return np.zeros(parts.count, np.int32), 1
-    found = np.tile(np.log(np.maximum(state.totals, TINY)), (parts.count, 1))
+    logs = np.tile(np.log(np.maximum(state.totals, TINY)), (parts.count, 1))
     first = 0
     if state.core is not None:
         first = len(state.core.places)
         cells = np.ravel_multi_index(tuple(parts.keys[:first]), state.core.sizes)
-        found += _logs(state.core.rows(state.totals))[cells]
-    for codes, one in zip(parts.keys[first:], state.tables, strict=True):
-        found += _logs(classed(state.levels[one.place], state.totals, one))[codes]
+        logs += _logs(state.core.rows(state.totals))[cells]
+    for codes, table in zip(parts.keys[first:], state.tables, strict=True):
+        logs += _logs(classed(state.levels[table.place], state.totals, table))[codes]
     levels = len(SURER) + 1
-    best = found.argmax(axis=1)
-    top = np.partition(found, state.kinds - 2, axis=1)
+    best = logs.argmax(axis=1)
+    top = np.partition(logs, state.kinds - 2, axis=1)
     sure = np.searchsorted(SURER, top[:, -1] - top[:, -2])
     return (best * levels + sure).astype(np.int32), state.kinds * levels
 
@@ -219,7 +219,7 @@ def _best_core_attribute(
     state: Measuring, parts: MeasuredParts, chosen: Sequence[int], share: Fraction, noise: float
 ) -> int | None:
     """The attribute with whose fine groups most rows could be told their class; None: stop."""
-    sizes = [one.fine.size for one in state.levels]
+    sizes = [level.fine.size for level in state.levels]
     cells = prod(sizes[place] for place in chosen)
     left = [
         place
@@ -231,7 +231,7 @@ def _best_core_attribute(
     each = np.arange(parts.count, dtype=np.int32)
     counts = [parts.counted(state.coded(place, state.levels[place].fine), each, parts.count) for place in left]
     prices = [CORE_PRICE * noise * cells * sizes[place] * (state.kinds - 1) for place in left]
-    scores = told(counts, parts.counts, _weights(state), prices)
+    scores = majority_scores(counts, parts.counts, _weights(state), prices)
     at = state.choose(scores, share, "choice of an attribute of the core")
     return left[at] if at < len(left) else None
 
@@ -266,14 +266,14 @@ def measure_pairs(state: Measuring, wanted: Collection[Pair] | None = None) -> N
 
 def count_pairs(state: Measuring, chosen: Sequence[Candidate]) -> None:
     """Count some pairs with even parts of all that is left of the budget."""
-    for number, one in enumerate(chosen):
+    for number, candidate in enumerate(chosen):
         state.work.advance("measure pairs", number, len(chosen))
-        names = " and ".join(state.bins[place].attribute.name for place in one.places)
-        beside = f" with {state.target}" if one.counts.shape[2] > 1 else ""
+        names = " and ".join(state.bins[place].attribute.name for place in candidate.places)
+        with_target = f" with {state.target}" if candidate.counts.shape[2] > 1 else ""
         amount = state.purse.left / (len(chosen) - number)
-        noisy, variance = state.count(one.counts, amount, f"marginal of {names}{beside}")
-        state.edges.append(Edge(places=one.places, counts=noisy, variance=variance))
-        state.said.append(f"{names}, measured together{beside}")
+        noisy, variance = state.count(candidate.counts, amount, f"marginal of {names}{with_target}")
+        state.edges.append(Edge(places=candidate.places, counts=noisy, variance=variance))
+        state.said.append(f"{names}, measured together{with_target}")
 
 
 def _chosen(state: Measuring, pairs: int, wanted: Collection[Pair] | None) -> list[Candidate]:
@@ -289,38 +289,38 @@ def _chosen(state: Measuring, pairs: int, wanted: Collection[Pair] | None) -> li
     if state.core is not None:
         tree[list(state.core.places)] = state.core.places[0]
     share = state.purse.left * state.choosing / pairs
-    found: list[Candidate] = []
+    selection: list[Candidate] = []
     for _ in range(pairs):
-        open_ = np.array([tree[one.places[0]] != tree[one.places[1]] for one in some])
+        open_ = np.array([tree[candidate.places[0]] != tree[candidate.places[1]] for candidate in some])
         if not open_.any():
             break
         at = state.choose(without(scores, open_), share, "choice of a pair")
         if at == int(open_.sum()):
             break
-        one = some[int(np.flatnonzero(open_)[at])]
-        tree[tree == tree[one.places[1]]] = tree[one.places[0]]
-        found.append(one)
-    return found
+        candidate = some[int(np.flatnonzero(open_)[at])]
+        tree[tree == tree[candidate.places[1]]] = tree[candidate.places[0]]
+        selection.append(candidate)
+    return selection
 
 
 def candidates(state: Measuring, wanted: Collection[Pair] | None) -> list[Candidate]:
     """Every pair, without the class and with it."""
     known = known_rows(state.levels, state.totals, state.tables, state.core)
     rows = [coarse_rows(mine, state.totals, known.get(place)) for place, mine in enumerate(state.levels)]
-    open_ = [place for place, one in enumerate(state.levels) if one.coarse.size > 1]
+    open_ = [place for place, level in enumerate(state.levels) if level.coarse.size > 1]
     every = [pair for pair in combinations(open_, 2) if (wanted is None or pair in wanted) and _fits(state, pair)]
-    found: list[Candidate] = []
+    pairs: list[Candidate] = []
     for first in dict.fromkeys(a for a, _ in every):
         state.work.advance("compare pairs", first, len(state.levels))
         others = [b for a, b in every if a == first]
         own = state.coded(first, state.levels[first].coarse)
         some = [state.coded(b, state.levels[b].coarse) for b in others]
         for b, true in zip(others, pairs_of(state.table, own, some), strict=True):
-            said = rows[first][:, None] * (rows[b] / np.maximum(rows[b].sum(axis=0), TINY))[None]
-            plain = true.sum(axis=2, keepdims=True), said.sum(axis=2, keepdims=True)
-            for counts, model in [plain, (true, said)][: 1 if state.kinds == 1 else 2]:
-                found.append(Candidate(places=(first, b), counts=counts, said=model))
-    return found
+            model_counts = rows[first][:, None] * (rows[b] / np.maximum(rows[b].sum(axis=0), TINY))[None]
+            plain = true.sum(axis=2, keepdims=True), model_counts.sum(axis=2, keepdims=True)
+            for counts, model in [plain, (true, model_counts)][: 1 if state.kinds == 1 else 2]:
+                pairs.append(Candidate(places=(first, b), counts=counts, said=model))
+    return pairs
 
 
 def _fits(state: Measuring, pair: Pair) -> bool:
@@ -360,10 +360,10 @@ def measure_declared(state: Measuring, pairs: Collection[Pair]) -> None:
 
 def _forest(state: Measuring, pairs: Collection[Pair]) -> list[Candidate]:
     """The declared pairs, without the class, in their order, but for those that would close a circle."""
-    tree, found = np.arange(len(state.levels)), []
-    for one in candidates(state, pairs) if pairs else []:
-        first, second = tree[list(one.places)]
-        if one.counts.shape[2] == 1 and first != second:
+    tree, forest = np.arange(len(state.levels)), []
+    for candidate in candidates(state, pairs) if pairs else []:
+        first, second = tree[list(candidate.places)]
+        if candidate.counts.shape[2] == 1 and first != second:
             tree[tree == second] = first
-            found.append(one)
-    return found
+            forest.append(candidate)
+    return forest

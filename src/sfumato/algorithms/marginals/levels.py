@@ -70,10 +70,10 @@ def raked(table: Reals, margins: Sequence[tuple[tuple[int, ...], Reals]]) -> Rea
     return table
 
 
-def mean_of(said: Sequence[tuple[Reals, float]]) -> tuple[Reals, float]:
+def mean_of(noisy_tables: Sequence[tuple[Reals, float]]) -> tuple[Reals, float]:
     """What several noisy tables say together, each weighed by its noise, and the variance of that."""
-    precision = sum(1 / max(variance, TINY) for _, variance in said)
-    total = sum((table / max(variance, TINY) for table, variance in said), np.zeros_like(said[0][0]))
+    precision = sum(1 / max(variance, TINY) for _, variance in noisy_tables)
+    total = sum((table / max(variance, TINY) for table, variance in noisy_tables), np.zeros_like(noisy_tables[0][0]))
     return total / precision, 1 / precision
 
 
@@ -182,19 +182,19 @@ def gathered(bins: Bins, counts: Reals, least: float) -> Codes:
 
 def _in_order(counts: Reals, least: float) -> Codes:
     """Neighbours together until they have enough; what remains at the end goes to the last group."""
-    found, number, held = np.zeros(len(counts), np.int32), 0, 0.0
+    groups, number, held = np.zeros(len(counts), np.int32), 0, 0.0
     for place, count in enumerate(counts.tolist()):
-        found[place] = number
+        groups[place] = number
         held += count
         if held >= least:
             number, held = number + 1, 0.0
-    return np.minimum(found, max(number - 1, 0)) if held < least else found
+    return np.minimum(groups, max(number - 1, 0)) if held < least else groups
 
 
 def _climbed(tree: Taxonomy, nodes: Codes, counts: Reals, least: float) -> Codes:
     """Labels with enough rows alone; the others with their siblings, and so on upwards."""
     waiting: dict[int, list[int]] = {}
-    found, number = np.zeros(len(nodes), np.int32), 0
+    groups, number = np.zeros(len(nodes), np.int32), 0
     places: Sequence[int] = np.argsort(-nodes, kind="stable").tolist()
     own = {int(nodes[place]): place for place in places}
     for node in range(len(tree.labels) - 1, -1, -1):
@@ -204,10 +204,10 @@ def _climbed(tree: Taxonomy, nodes: Codes, counts: Reals, least: float) -> Codes
         if node == 0 or counts[held].sum() >= least:
             held.sort()
             inner = _in_order(counts[held], least)
-            found[held], number = number + inner, number + int(inner.max()) + 1
+            groups[held], number = number + inner, number + int(inner.max()) + 1
         else:
             waiting.setdefault(int(tree.parent[node]), []).extend(held)
-    return np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    return np.unique(groups, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
 # An attribute on its three levels: published labels, groups of labels beside the class, and groups beside others.
@@ -224,9 +224,9 @@ class Grouping:
 
     def summed(self, table: Reals) -> Reals:
         """The sums of some figures over the labels (first axis) of each group."""
-        made = np.zeros((self.size, *table.shape[1:]))
-        np.add.at(made, self.of_label, table)
-        return made
+        sums = np.zeros((self.size, *table.shape[1:]))
+        np.add.at(sums, self.of_label, table)
+        return sums
 
 
 def grouping(of_label: Codes) -> Grouping:
@@ -265,8 +265,10 @@ class Levels:
     @property
     def groupings(self) -> list[Grouping]:
         """How the labels may be counted with the class: gathered by noisy counts, and as the domain alone says."""
-        made = [self.fine, *(grouping(one) for one in steps_of(self.bins))]
-        return list({one.of_label.tobytes(): one for one in made if one.size > 1}.values())
+        candidates = [self.fine, *(grouping(step) for step in steps_of(self.bins))]
+        return list(
+            {candidate.of_label.tobytes(): candidate for candidate in candidates if candidate.size > 1}.values()
+        )
 
     def codes(self, level: Grouping) -> Codes:
         """For each declared value (by code), its group."""
@@ -277,8 +279,8 @@ class Levels:
         self.noisy, self.variance, self.total = noisy, variance, total
         sums = nearest(self.fine.summed(noisy)[:, None], np.array([total]))[:, 0]
         labels = np.bincount(self.fine.of_label, minlength=self.fine.size)
-        made = shrunk(noisy, np.maximum(sums / labels, TINY)[self.fine.of_label], variance)
-        self.rows = made * (sums / np.maximum(self.fine.summed(made), TINY))[self.fine.of_label]
+        estimate = shrunk(noisy, np.maximum(sums / labels, TINY)[self.fine.of_label], variance)
+        self.rows = estimate * (sums / np.maximum(self.fine.summed(estimate), TINY))[self.fine.of_label]
 
     def refine(self, fine: Grouping) -> None:
         """Other fine groups; coarse ones are made of them."""

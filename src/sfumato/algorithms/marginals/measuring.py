@@ -26,9 +26,9 @@ Coded = tuple[int, Codes, int]
 """An attribute by its place, the group of each of its values, and how many groups there are."""
 
 
-def counts_of(table: PrivateTable, one: Coded) -> Counts:
+def counts_of(table: PrivateTable, attribute: Coded) -> Counts:
     """Groups x classes of one attribute: private."""
-    place, child_of, size = one
+    place, child_of, size = attribute
     walk = table.counts.root(table.figures)
     return np.asarray(walk.histogram(Division(column=place, parts=None, child_of=child_of, children=size))[0])
 
@@ -72,22 +72,22 @@ class MeasuredParts:
         """How many there are."""
         return len(self.counts)
 
-    def counted(self, one: Coded, code: Codes, codes: int) -> Counts:
+    def counted(self, attribute: Coded, code: Codes, codes: int) -> Counts:
         """Codes x groups x classes: the rows by the code of their partition, of so many, and by their group."""
-        return np.asarray(self.walk.histogram(self._division(one), Groups(of=code, count=codes)))
+        return np.asarray(self.walk.histogram(self._division(attribute), Groups(of=code, count=codes)))
 
-    def add(self, one: Coded) -> None:
+    def add(self, attribute: Coded) -> None:
         """One more attribute is measured."""
-        divided = self.walk.refine(self._division(one)).occupied()
+        divided = self.walk.refine(self._division(attribute)).occupied()
         self._places = divided.places(self._numbers)
         self.walk.apply(divided, self._places)
         self._numbers = max(self._numbers, int(self._places.max(initial=0)) + 1)
         self.keys = np.concatenate([self.keys[:, divided.owner], divided.child[None].astype(np.int32)])
         self.counts = divided.counts
 
-    def _division(self, one: Coded) -> Division:
+    def _division(self, attribute: Coded) -> Division:
         """The partitions by the groups of one more attribute."""
-        place, child_of, size = one
+        place, child_of, size = attribute
         return Division(column=place, parts=self._places, child_of=child_of, children=size)
 
 
@@ -174,11 +174,11 @@ class Measuring:
 
     def measure_alone(self, amount: Fraction) -> None:
         """Every attribute alone, and the class, which gets a tenth; what was measured before is kept beside."""
-        labels = [(place, one.cut.of_code, one.size) for place, one in enumerate(self.bins)]
+        labels = [(place, binning.cut.of_code, binning.size) for place, binning in enumerate(self.bins)]
         classes = amount * COUNTED if self.kinds > 1 else Fraction(0)
         self.alone = self.alone or [[] for _ in range(len(labels) + (self.kinds > 1))]
-        for place, one in enumerate(labels):
-            counts, name = counts_of(self.table, one).sum(axis=1), self.bins[place].attribute.name
+        for place, attribute in enumerate(labels):
+            counts, name = counts_of(self.table, attribute).sum(axis=1), self.bins[place].attribute.name
             self.alone[place].append(self.count(counts, (amount - classes) / len(labels), f"marginal of {name}"))
             self.work.advance("measure", place, len(labels))
         if self.kinds > 1:
@@ -196,11 +196,11 @@ class Measuring:
 
     def settle(self) -> None:
         """What all tables say: the rows of every class, and the noisy counts of every attribute."""
-        means = [mean_of(one) for one in self.alone]
+        means = [mean_of(tables) for tables in self.alone]
         total = max(float(mean_of([(np.array(m.sum()), v * m.size) for m, v in means])[0]), 0.0)
         if self.kinds > 1:
             tables: list[Core | ClassTable] = [*([] if self.core is None else [self.core]), *self.tables]
-            sums = [(one.counts.sum(axis=0), one.variance * len(one.counts)) for one in tables]
+            sums = [(table.counts.sum(axis=0), table.variance * len(table.counts)) for table in tables]
             self.totals = nearest(mean_of([means[-1], *sums])[0][:, None], np.array([total]))[:, 0]
         else:
             self.totals = np.array([total])
@@ -219,8 +219,8 @@ class Measuring:
 
     def recount(self) -> None:
         """The same groups with newer counts."""
-        for one, (noisy, variance) in zip(self.levels, self.means, strict=True):
-            one.recount(noisy, variance, float(self.totals.sum()))
+        for level, (noisy, variance) in zip(self.levels, self.means, strict=True):
+            level.recount(noisy, variance, float(self.totals.sum()))
 
     @property
     def others(self) -> float:

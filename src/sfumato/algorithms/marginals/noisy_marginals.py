@@ -77,53 +77,55 @@ class Marginals:
         at_least("bins", self.bins, 2)
         one_of("choosing", self.choosing, get_args(Choosing))
         given = self.workload
-        if not isinstance(given, list | tuple) or not all(isinstance(one, list | tuple) and one for one in given):
+        if not isinstance(given, list | tuple) or not all(
+            isinstance(columns, list | tuple) and columns for columns in given
+        ):
             raise ParameterError(f"workload must be lists of column names such as [['age', 'sex']], not {given!r}")
-        object.__setattr__(self, "workload", tuple(tuple(map(str, one)) for one in given))
+        object.__setattr__(self, "workload", tuple(tuple(map(str, columns)) for columns in given))
 
     def __call__(self, table: PrivateTable, work: Work) -> NoisyTable:
         """The release."""
         return published(self, table, work, Mechanisms())
 
 
-def published(asked: Marginals, table: PrivateTable, work: Work, mechanisms: Mechanisms) -> NoisyTable:
+def published(settings: Marginals, table: PrivateTable, work: Work, mechanisms: Mechanisms) -> NoisyTable:
     """The release, with choices and noise from where they are said to come from."""
-    for one in table.attributes:
-        if one.kind == "set":
-            raise PlanError(f"columns.{one.name}: marginals do not read sets; use algorithm.name = 'diffgen'")
+    for attribute in table.attributes:
+        if attribute.kind == "set":
+            raise PlanError(f"columns.{attribute.name}: marginals do not read sets; use algorithm.name = 'diffgen'")
     refuse_lacking(table.counts, Marginals.needs, "algorithm.name: marginals")
-    found = Measuring(
+    state = Measuring(
         table=table,
-        bins=tuple(binned(place, one, asked.bins) for place, one in enumerate(table.attributes)),
-        purse=purse_of(asked.epsilon, asked.rho),
+        bins=tuple(binned(place, attribute, settings.bins) for place, attribute in enumerate(table.attributes)),
+        purse=purse_of(settings.epsilon, settings.rho),
         mechanisms=mechanisms,
         work=work,
     )
-    wanted = _wanted(asked.workload, table)
-    if asked.choosing == "declared":
-        measure_declared(found, wanted or ())
+    wanted = _wanted(settings.workload, table)
+    if settings.choosing == "declared":
+        measure_declared(state, wanted or ())
     else:
-        _measured(found, wanted)
-    model = fitted(found.levels, found.totals, found.tables, found.edges, found.core)
+        _measured(state, wanted)
+    model = fitted(state.levels, state.totals, state.tables, state.edges, state.core)
     keys, counts, stands = rows_of(model, work.chance.generator())
-    cuts = tuple(one.cut for one in found.bins)
+    cuts = tuple(binning.cut for binning in state.bins)
     return NoisyTable(
-        columns=tuple(one.name for one in table.attributes),
+        columns=tuple(attribute.name for attribute in table.attributes),
         labels=tuple(cut.labels for cut in cuts),
         keys=keys,
         counts=counts,
-        event=found.purse.closed("noisy marginals"),
+        event=state.purse.closed("noisy marginals"),
         cut=cuts,
-        steps=tuple(found.said),
+        steps=tuple(state.said),
         effort={
             "attributes": len(cuts),
-            "in the core": len(found.core.places) if found.core else 0,
-            "measured with the class": len(found.tables),
-            "pairs measured": len(found.edges),
+            "in the core": len(state.core.places) if state.core else 0,
+            "measured with the class": len(state.tables),
+            "pairs measured": len(state.edges),
             "groups": len(counts),
             "rows that each drawn row stands for": stands,
         },
-        errors=(*(one.errors for one in found.levels), *found.class_errors),
+        errors=(*(level.errors for level in state.levels), *state.class_errors),
     )
 
 
@@ -147,10 +149,10 @@ def _measured(state: Measuring, wanted: Collection[Pair] | None) -> None:
 
 def _wanted(workload: Sequence[Sequence[str]], table: PrivateTable) -> Collection[Pair] | None:
     """The pairs of attributes, by place, that a workload looks at; None: all. The class may go with every pair."""
-    places = {one.name: place for place, one in enumerate(table.attributes)}
+    places = {attribute.name: place for place, attribute in enumerate(table.attributes)}
     known = [*places, *([table.target_name] if table.target_name is not None else [])]
-    for name in (name for one in workload for name in one):
+    for name in (name for columns in workload for name in columns):
         if name not in known:
             raise unknown_column(name, known, where="algorithm.workload")
-    named = [sorted(places[name] for name in dict.fromkeys(one) if name in places) for one in workload]
-    return {pair for one in named for pair in combinations(one, 2)} if workload else None
+    named = [sorted(places[name] for name in dict.fromkeys(columns) if name in places) for columns in workload]
+    return {pair for group in named for pair in combinations(group, 2)} if workload else None

@@ -115,18 +115,18 @@ def fitted(
     inner = {} if core is None else dict(zip(core.places, core.groups, strict=True))
     cells = np.ones((1, len(totals))) if core is None else np.maximum(core.rows(totals), TINY)
     order, parents = _rooted(len(levels), list(with_class), edges)
-    measured = {frozenset(one.places): one for one in edges}
-    beside: dict[int, Reals] = {}
+    measured = {frozenset(edge.places): edge for edge in edges}
+    class_counts: dict[int, Reals] = {}
     shares: dict[int, Reals] = {}
     for place in order:
         above, mine = parents[place], levels[place]
         own = _coarse_by_class(mine, totals, with_class.get(place), edges, place)
         if above < 0:
-            beside[place] = _independent(mine, totals) if own is None else own
-            joint = beside[place][None]
+            class_counts[place] = _independent(mine, totals) if own is None else own
+            joint = class_counts[place][None]
         else:
-            joint = _joint(measured[frozenset((above, place))], above, beside[above], own, mine, totals)
-            beside[place] = joint.sum(axis=0)
+            joint = _joint(measured[frozenset((above, place))], above, class_counts[above], own, mine, totals)
+            class_counts[place] = joint.sum(axis=0)
         shares[place] = (
             _inside(mine, totals) if place in inner else _labelled(joint, mine, with_class.get(place), totals)
         )
@@ -135,7 +135,7 @@ def fitted(
         order=tuple(order),
         parents=tuple(parents),
         shares=tuple(shares[place] for place in range(len(levels))),
-        groups=tuple(one.coarse for one in levels),
+        groups=tuple(level.coarse for level in levels),
         core=inner,
         cells=(cells / cells.sum(axis=0)).T,
     )
@@ -145,11 +145,11 @@ def known_rows(
     levels: Sequence[Levels], totals: Reals, tables: Sequence[ClassTable], core: Core | None
 ) -> dict[int, Reals]:
     """Fine groups x classes of every attribute that was counted with the class, by place."""
-    found: dict[int, Reals] = {}
+    rows: dict[int, Reals] = {}
     if core is not None:
         every = core.rows(totals)
-        found = {place: core.alone(every, number) for number, place in enumerate(core.places)}
-    return found | {one.place: classed(levels[one.place], totals, one) for one in tables}
+        rows = {place: core.alone(every, number) for number, place in enumerate(core.places)}
+    return rows | {table.place: classed(levels[table.place], totals, table) for table in tables}
 
 
 def classed(mine: Levels, totals: Reals, table: ClassTable) -> Reals:
@@ -170,9 +170,9 @@ def _upwards(mine: Levels, with_class: Reals) -> Reals:
     """From fine groups to coarse ones."""
     above = np.zeros(mine.fine.size, np.int32)
     above[mine.fine.of_label] = mine.coarse.of_label
-    made = np.zeros((mine.coarse.size, with_class.shape[1]))
-    np.add.at(made, above, with_class)
-    return made
+    sums = np.zeros((mine.coarse.size, with_class.shape[1]))
+    np.add.at(sums, above, with_class)
+    return sums
 
 
 def _independent(mine: Levels, totals: Reals) -> Reals:
@@ -185,27 +185,27 @@ def _coarse_by_class(
     """Coarse groups x classes, where anything was counted with the class; from all tables that tell."""
     if with_class is not None:
         return _upwards(mine, with_class)
-    some = [one for one in edges if place in one.places and one.counts.shape[2] > 1]
+    some = [edge for edge in edges if place in edge.places and edge.counts.shape[2] > 1]
     if not some:
         return None
-    said = [(one.turned(place).sum(axis=1), one.variance * one.turned(place).shape[1]) for one in some]
-    noisy, variance = mean_of(said)
+    noisy_tables = [(edge.turned(place).sum(axis=1), edge.variance * edge.turned(place).shape[1]) for edge in some]
+    noisy, variance = mean_of(noisy_tables)
     plain = np.maximum(_independent(mine, totals), TINY)
     return raked(shrunk(noisy, plain, variance), [((1,), plain.sum(axis=1)), ((0,), totals)])
 
 
-def _joint(one: Edge, above: int, up: Reals, own: Reals | None, mine: Levels, totals: Reals) -> Reals:
+def _joint(edge: Edge, above: int, up: Reals, own: Reals | None, mine: Levels, totals: Reals) -> Reals:
     """Parent groups x groups x classes: rows that agree with the parent, and with the attribute's own classes."""
-    noisy, kinds = one.turned(above), len(totals)
+    noisy, kinds = edge.turned(above), len(totals)
     given = _independent(mine, totals) if own is None else own
     plain = up[:, None, :] * (given / np.maximum(given.sum(axis=0), TINY))[None]
     if noisy.shape[2] < kinds:
         pairs = plain.sum(axis=2)
-        made = shrunk(noisy[..., 0], np.maximum(pairs, TINY), one.variance)
-        plain = plain * (made / np.maximum(pairs, TINY))[..., None]
-        kept = [((2,), raked(made, [((0,), pairs.sum(axis=0)), ((1,), pairs.sum(axis=1))]))]
+        joint = shrunk(noisy[..., 0], np.maximum(pairs, TINY), edge.variance)
+        plain = plain * (joint / np.maximum(pairs, TINY))[..., None]
+        kept = [((2,), raked(joint, [((0,), pairs.sum(axis=0)), ((1,), pairs.sum(axis=1))]))]
     else:
-        plain, kept = shrunk(noisy, np.maximum(plain, TINY), one.variance), []
+        plain, kept = shrunk(noisy, np.maximum(plain, TINY), edge.variance), []
     lower = [] if own is None else [((0,), own)]
     return raked(plain, [*kept, *lower, ((1,), up)])
 
@@ -214,9 +214,9 @@ def _inside(mine: Levels, totals: Reals) -> Reals:
     """Fine groups x classes x labels: shares of labels within their group, alike in all classes."""
     labels = len(mine.rows)
     rows = np.maximum(mine.rows, TINY)
-    made = np.zeros((mine.fine.size, len(totals), labels))
-    made[mine.fine.of_label, :, np.arange(labels)] = (rows / mine.fine.summed(rows)[mine.fine.of_label])[:, None]
-    return made
+    shares = np.zeros((mine.fine.size, len(totals), labels))
+    shares[mine.fine.of_label, :, np.arange(labels)] = (rows / mine.fine.summed(rows)[mine.fine.of_label])[:, None]
+    return shares
 
 
 def _labelled(joint: Reals, mine: Levels, with_class: Reals | None, totals: Reals) -> Reals:
@@ -236,9 +236,9 @@ def _labelled(joint: Reals, mine: Levels, with_class: Reals | None, totals: Real
 def _rooted(many: int, first: Sequence[int], edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
     """An order in which attributes follow their parents, and the parents; those with the class are roots first."""
     near: dict[int, list[int]] = {place: [] for place in range(many)}
-    for one in edges:
-        near[one.places[0]].append(one.places[1])
-        near[one.places[1]].append(one.places[0])
+    for edge in edges:
+        near[edge.places[0]].append(edge.places[1])
+        near[edge.places[1]].append(edge.places[0])
     order, parents, seen = list[int](), [-1] * many, set[int]()
     for root in [*first, *range(many)]:
         if root in seen:
@@ -274,20 +274,20 @@ def rows_of(model: Model, dice: np.random.Generator) -> tuple[Codes, Counts, int
     whole = np.rint(model.totals / stands).astype(np.int64)
     kinds, many = len(whole), len(model.order)
     kind = np.repeat(np.arange(kinds, dtype=np.int32), whole)
-    made = np.zeros((many, len(kind)), np.int32)
+    groups = np.zeros((many, len(kind)), np.int32)
     cell = _given(kind, model.cells, dice)
     for place in model.order:
         above, shares = model.parents[place], model.shares[place]
         if place in model.core:
             group = model.core[place][cell] * kinds + kind
         else:
-            group = kind if above < 0 else model.groups[above].of_label[made[above]] * kinds + kind
-        made[place] = _given(group, shares.reshape(-1, shares.shape[2]), dice)
+            group = kind if above < 0 else model.groups[above].of_label[groups[above]] * kinds + kind
+        groups[place] = _given(group, shares.reshape(-1, shares.shape[2]), dice)
     if not len(kind):
-        return made, np.zeros((0, kinds), np.int64), stands
+        return groups, np.zeros((0, kinds), np.int64), stands
     sizes = [shares.shape[2] for shares in model.shares]
-    ids, count = distinct(list(made), sizes, len(kind)) if many else (np.zeros(len(kind), np.int64), 1)
-    keys = made[:, representatives(ids, count)]
+    ids, count = distinct(list(groups), sizes, len(kind)) if many else (np.zeros(len(kind), np.int64), 1)
+    keys = groups[:, representatives(ids, count)]
     return keys, np.bincount(ids * kinds + kind, minlength=count * kinds).reshape(count, kinds) * stands, stands
 
 

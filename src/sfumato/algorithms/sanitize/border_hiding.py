@@ -32,7 +32,7 @@ class BorderHiding:
         """The records without what was taken out."""
         state = Erasing(problem)
         border = maximal(problem.kept[0])
-        while waiting := [(need, one) for one in problem.patterns if (need := state.need(one))]:
+        while waiting := [(need, pattern) for pattern in problem.patterns if (need := state.need(pattern))]:
             waiting.sort(key=lambda each: (-each[0], each[1].whole, each[1].left))
             for place, (_, pattern) in enumerate(waiting):
                 work.advance("hiding along the border", place, len(waiting))
@@ -78,14 +78,16 @@ class _Weighed:
 
     def __init__(self, items: Items, held: Flags, slack: NDArray[np.int64], sets: list[Items]) -> None:
         self.items, self.held, self.slack = items, held, slack.copy()
-        self.having: dict[int, Flags] = {item: np.array([item in one for one in sets], np.bool_) for item in items}
+        self.having: dict[int, Flags] = {
+            item: np.array([item in itemset for itemset in sets], np.bool_) for item in items
+        }
         part = _part(self.slack)
         self.weights = {item: (part * mine) @ held for item, mine in self.having.items()}
         self.gone: Flags = np.zeros(held.shape[1], np.bool_)
 
     def next(self) -> tuple[int, int]:
         """The item to take out, and the record that loses it."""
-        item = max(self.items, key=lambda one: (_weakest(self.slack, self.having[one]), -one))
+        item = max(self.items, key=lambda candidate: (_weakest(self.slack, self.having[candidate]), -candidate))
         open_ = np.flatnonzero(self.having[item] & (self.slack >= 0))
         cost = self.weights[item].copy()
         if len(open_):

@@ -14,7 +14,7 @@ from sfumato.algorithms.sanitize.border_hiding import BorderHiding, maximal
 from sfumato.algorithms.sanitize.problem import CodedPattern, Erasing, HidingProblem, Items, Sanitized
 from sfumato.algorithms.sanitize.removal import ItemRemoval
 from sfumato.core.extras import extra
-from sfumato.core.run_context import PACE, Work, beside
+from sfumato.core.run_context import PACE, Work, run_in_thread
 from sfumato.counts.transactions import Holders
 
 # The constraint satisfaction problem of hiding, as an integer program on degree-reduced constraints.
@@ -60,12 +60,12 @@ class Program:
         many = len(self.costs)
         heights = [len(terms) for terms, _, _ in self.lines]
         at = np.repeat(np.arange(len(self.lines)), heights)
-        columns = np.fromiter((one for terms, _, _ in self.lines for one in terms), np.int64, sum(heights))
+        columns = np.fromiter((variable for terms, _, _ in self.lines for variable in terms), np.int64, sum(heights))
         values = np.fromiter((x for terms, _, _ in self.lines for x in terms.values()), np.float64, sum(heights))
         matrix = sparse.csr_matrix((values, (at, columns)), shape=(len(self.lines), many))
         low, high = (np.array([line[side] for line in self.lines]) for side in (1, 2))
         options = {"mip_rel_gap": 0.0, "node_limit": max(int(steps / (_NODE * max(len(values), 1_000))), 1)}
-        found = beside(
+        solution = run_in_thread(
             lambda: optimize.milp(
                 np.array(self.costs),
                 integrality=np.array(self.whole, np.int64),
@@ -74,8 +74,8 @@ class Program:
                 options=options,
             )
         )
-        bound = getattr(found, "mip_dual_bound", None)
-        return found.x, None if bound is None else float(bound), int(found.status)
+        bound = getattr(solution, "mip_dual_bound", None)
+        return solution.x, None if bound is None else float(bound), int(solution.status)
 
 
 class Model:
@@ -83,7 +83,7 @@ class Model:
 
     def __init__(self, problem: HidingProblem) -> None:
         self.problem, self.state, self.program = problem, Erasing(problem), Program()
-        self.rows_of = {one: self.state.rows_with(one.whole).tolist() for one in problem.patterns}
+        self.rows_of = {pattern: self.state.rows_with(pattern.whole).tolist() for pattern in problem.patterns}
         self.touch: dict[int, set[int]] = {}
         for pattern, rows in self.rows_of.items():
             for row in rows:
@@ -100,11 +100,11 @@ class Model:
         if len(some) == 1:
             return self.keeps[row, some[0]]
         if (row, some) not in self.products:
-            made = self.products[row, some] = self.program.variable(whole=False)
+            product = self.products[row, some] = self.program.variable(whole=False)
             factors = [self.keeps[row, item] for item in some]
-            for one in factors:
-                self.program.bound({one: 1.0, made: -1.0}, low=0.0)
-            self.program.bound({**dict.fromkeys(factors, 1.0), made: -1.0}, high=len(some) - 1.0)
+            for factor in factors:
+                self.program.bound({factor: 1.0, product: -1.0}, low=0.0)
+            self.program.bound({**dict.fromkeys(factors, 1.0), product: -1.0}, high=len(some) - 1.0)
         return self.products[row, some]
 
     def count(self, items: Items, rows: Iterable[int]) -> tuple[Terms, int]:
@@ -131,9 +131,9 @@ class Model:
         self.program.bound({**whole, by_support: float(len(rows))}, high=float(most + len(rows)))
         left, sure = self.count(pattern.left, self.state.rows_with(pattern.left).tolist())
         up, down = limits.sure.numerator, limits.sure.denominator
-        terms = {one: float(down) for one in whole}
-        for one in left:
-            terms[one] = terms.get(one, 0.0) - up
+        terms = {variable: float(down) for variable in whole}
+        for variable in left:
+            terms[variable] = terms.get(variable, 0.0) - up
         room = float(down * len(rows) + 1)
         self.program.bound({**terms, by_support: -room}, high=float(up * sure - 1))
 
@@ -167,7 +167,9 @@ class Model:
         """Records that nothing tells apart are changed in one order only."""
         known: dict[int, NDArray[np.bool_]] = {}
         touchable = np.array(sorted(self.touch), np.int32)
-        sides = [self.state.sets[place] for place in sets] + [one.left for one in self.problem.patterns if one.left]
+        sides = [self.state.sets[place] for place in sets] + [
+            pattern.left for pattern in self.problem.patterns if pattern.left
+        ]
         held = np.array([self.state.holding(touchable, items, known) for items in sides], np.bool_)
         groups: dict[tuple[Items, bytes], int] = {}
         for at, row in enumerate(touchable.tolist()):
@@ -250,9 +252,13 @@ class ExactHiding:
         self, model: Model, values: NDArray[np.float64] | None, begun: Sanitized, status: int, *, fewest_lost: int
     ) -> Sanitized:
         """What the solver found, or what the border gave where that is better."""
-        found = None if values is None else _taken(model, values)
-        best = begun if found is None else min((begun, found), key=lambda one: (one.lost, one.erased))
-        proven = status == _PROVEN and found is not None
+        solution = None if values is None else _taken(model, values)
+        best = (
+            begun
+            if solution is None
+            else min((begun, solution), key=lambda candidate: (candidate.lost, candidate.erased))
+        )
+        proven = status == _PROVEN and solution is not None
         gap = None if proven else float(max(best.lost - fewest_lost, 0))
         return replace(best, method=self.name, proven=proven, gap=gap)
 
@@ -299,8 +305,8 @@ class AutoHiding:
 def choice(problem: HidingProblem) -> ExactHiding | BorderHiding | ItemRemoval:
     """The method by the items and records that sensitive patterns touch."""
     holders = Holders(problem.transactions)
-    rows = [len(holders.of_all(one.whole)) for one in problem.patterns]
-    entries = sum(many * len(one.whole) for many, one in zip(rows, problem.patterns, strict=True))
+    rows = [len(holders.of_all(pattern.whole)) for pattern in problem.patterns]
+    entries = sum(many * len(pattern.whole) for many, pattern in zip(rows, problem.patterns, strict=True))
     if entries <= EXACT_ENTRIES:
         return ExactHiding()
     if sum(rows) * len(problem.kept[0]) <= BORDER_CELLS:

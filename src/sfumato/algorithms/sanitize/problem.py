@@ -65,20 +65,22 @@ class HidingProblem(Brief):
     ) -> HidingProblem:
         """Count the frequent sets, and refuse a pattern that no record has."""
         place = {label: code for code, label in enumerate(transactions.labels)}
-        coded = tuple(_coded(one, place) for one in dict.fromkeys(patterns))
-        found = frequent_itemsets(transactions, thresholds.least(transactions.rows), longest=longest, work=work)
-        made = cls(transactions=transactions, patterns=coded, thresholds=thresholds, longest=longest, itemsets=found)
+        coded = tuple(_coded(pattern, place) for pattern in dict.fromkeys(patterns))
+        itemsets = frequent_itemsets(transactions, thresholds.least(transactions.rows), longest=longest, work=work)
+        problem = cls(
+            transactions=transactions, patterns=coded, thresholds=thresholds, longest=longest, itemsets=itemsets
+        )
         _refuse_absent(transactions, dict(zip(dict.fromkeys(patterns), coded, strict=True)))
-        return made
+        return problem
 
     @cached_property
     def kept(self) -> tuple[tuple[Items, ...], NDArray[np.int64]]:
         """The frequent sets that need not be lost, with their records: those in which no sensitive set lies."""
-        secret = [frozenset(one.whole) for one in self.patterns if not one.left]
+        secret = [frozenset(pattern.whole) for pattern in self.patterns if not pattern.left]
         touched = frozenset[int]().union(*secret)
         sets, rows = [], []
         for items, many in self.itemsets.each():
-            if touched.isdisjoint(items) or not any(one.issubset(items) for one in secret):
+            if touched.isdisjoint(items) or not any(secret_items.issubset(items) for secret_items in secret):
                 sets.append(items)
                 rows.append(many)
         return tuple(sets), np.array(rows, np.int64)
@@ -96,8 +98,8 @@ def _refuse_absent(transactions: Transactions, coded: Mapping[Pattern, CodedPatt
     from sfumato.counts.transactions import Holders
 
     holders = Holders(transactions)
-    for pattern, one in coded.items():
-        if not len(holders.of_all(one.whole)):
+    for pattern, coded_pattern in coded.items():
+        if not len(holders.of_all(coded_pattern.whole)):
             raise DataError(f"the sensitive pattern {pattern.words} does not occur: no record has all of its items")
 
 
@@ -176,11 +178,11 @@ class Erasing:
     def rows_with(self, items: Iterable[int]) -> Rows:
         """The records that still have all of some items."""
         items = tuple(items)
-        found = self.holders.of_all(items)
+        rows = self.holders.of_all(items)
         for item in items:
             if item in self.touched:
-                found = found[self.kept[entries(self.transactions, found, item)]]
-        return found
+                rows = rows[self.kept[entries(self.transactions, rows, item)]]
+        return rows
 
     def among(self, rows: Rows, item: int) -> Flags:
         """Which of some records, ascending, still have an item."""
@@ -188,19 +190,19 @@ class Erasing:
         if not len(mine):
             return np.zeros(len(rows), np.bool_)
         place = np.minimum(np.searchsorted(mine, rows), len(mine) - 1)
-        found: Flags = mine[place] == rows
+        has_item: Flags = mine[place] == rows
         if item in self.touched:
-            found[found] = self.kept[entries(self.transactions, rows[found], item)]
-        return found
+            has_item[has_item] = self.kept[entries(self.transactions, rows[has_item], item)]
+        return has_item
 
     def holding(self, rows: Rows, items: Items, known: dict[int, Flags]) -> Flags:
         """Which of some records still have all of some items; ``known`` remembers what was asked about each item."""
-        found = np.ones(len(rows), np.bool_)
+        has_all = np.ones(len(rows), np.bool_)
         for item in items:
             if item not in known:
                 known[item] = self.among(rows, item)
-            found &= known[item]
-        return found
+            has_all &= known[item]
+        return has_all
 
     def erase(self, rows: Rows, item: int) -> None:
         """Take an item out of records that have it, ascending."""

@@ -60,7 +60,9 @@ class ItemRemoval:
 
 def _erased(problem: HidingProblem, work: Work, *, by_support: bool) -> Erasing:
     state = Erasing(problem)
-    while waiting := [(need, one) for one in problem.patterns if (need := state.need(one, by_support=by_support))]:
+    while waiting := [
+        (need, pattern) for pattern in problem.patterns if (need := state.need(pattern, by_support=by_support))
+    ]:
         waiting.sort(key=lambda each: (-each[0], each[1].whole, each[1].left))
         for place, (_, pattern) in enumerate(waiting):
             work.advance("hiding", place, len(waiting))
@@ -78,7 +80,7 @@ def _best(state: Erasing, pattern: CodedPattern, need: int, *, by_support: bool)
     sizes = np.diff(state.transactions.starts)[rows]
     victims = pattern.whole if by_support else pattern.right
     choices = [_choice(state, rows, item, need, sizes, known) for item in victims]
-    return min(choices, key=lambda one: (one.lost, one.weight, one.item))
+    return min(choices, key=lambda choice: (choice.lost, choice.weight, choice.item))
 
 
 def _choice(
@@ -122,27 +124,27 @@ class Blocking:
     def __call__(self, problem: HidingProblem, work: Work) -> Sanitized:
         """The records with what they surely have, and what is unknown."""
         state = _erased(problem, work, by_support=False)
-        made = state.result(self.name)
+        result = state.result(self.name)
         drawn = work.chance.generator()
         extra: list[tuple[NDArray[np.int64], int]] = []
         blocked = state.transactions.codes[~state.kept]
         for item in sorted(set(blocked.tolist())):
             many = round(self.decoys * int((blocked == item).sum()))
             extra.append((self._decoys(state, item, many, drawn), item))
-        return replace(made, unknown=_unknown(state, extra))
+        return replace(result, unknown=_unknown(state, extra))
 
     def _decoys(self, state: Erasing, item: int, many: int, drawn: np.random.Generator) -> NDArray[np.int64]:
         """Records that never had an item; those that have the rest of a pattern with it come first."""
         lacks = np.ones(state.transactions.rows, np.bool_)
         lacks[state.holders.of(item)] = False
         likely = np.zeros(state.transactions.rows, np.bool_)
-        for one in state.problem.patterns:
-            if item in one.whole:
-                likely[state.rows_with([other for other in one.whole if other != item])] = True
+        for pattern in state.problem.patterns:
+            if item in pattern.whole:
+                likely[state.rows_with([other for other in pattern.whole if other != item])] = True
         order = drawn.permutation(np.flatnonzero(lacks))
         first = likely[order]
-        found: NDArray[np.int64] = np.concatenate((order[first], order[~first]))[:many]
-        return found
+        decoys: NDArray[np.int64] = np.concatenate((order[first], order[~first]))[:many]
+        return decoys
 
 
 def _unknown(state: Erasing, extra: list[tuple[NDArray[np.int64], int]]) -> Transactions:
@@ -178,7 +180,7 @@ class TransactionRemoval:
     def __call__(self, problem: HidingProblem, work: Work) -> Sanitized:
         """The records that are left."""
         state = _Leaving(problem)
-        while waiting := [one for one in problem.patterns if state.need(one)]:
+        while waiting := [pattern for pattern in problem.patterns if state.need(pattern)]:
             for place, pattern in enumerate(waiting):
                 work.advance("hiding", place, len(waiting))
                 state.remove(pattern, waiting)
@@ -198,8 +200,8 @@ class _Leaving:
 
     def rows(self, items: tuple[int, ...]) -> NDArray[np.int32]:
         every = self.holders.of_all(items)
-        found: NDArray[np.int32] = every[self.left[every]]
-        return found
+        rows: NDArray[np.int32] = every[self.left[every]]
+        return rows
 
     def need(self, pattern: CodedPattern) -> int:
         """The fewest records with the pattern whose removal hides it."""
@@ -256,11 +258,11 @@ class _Leaving:
                 "no record would be left: every one has a sensitive pattern; take items out instead "
                 '(algorithm.name = "hide-items")'
             )
-        shown = self._only(rows.astype(np.int32))
+        transactions = self._only(rows.astype(np.int32))
         return Sanitized(
-            shown=shown,
+            shown=transactions,
             rows=rows,
-            erased=len(self.problem.transactions.codes) - len(shown.codes),
+            erased=len(self.problem.transactions.codes) - len(transactions.codes),
             lost=int((self.supports < self.problem.thresholds.least(len(rows))).sum()),
             method=method,
         )

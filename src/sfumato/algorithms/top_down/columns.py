@@ -62,8 +62,8 @@ def counted(problem: Problem, source: CutSource, score: Score) -> tuple[Counted,
     walk = source.root((ROWS, *classes))
     tables = [walk.histogram(by_value(place, len(names)))[0] for place, names in enumerate(problem.cells.labels)]
     return tuple(
-        Counted(rows=one[:, 0], figures=one[:, 1:].astype(np.float64) if classes else one.astype(np.float64))
-        for one in tables
+        Counted(rows=table[:, 0], figures=table[:, 1:].astype(np.float64) if classes else table.astype(np.float64))
+        for table in tables
     )
 
 
@@ -228,16 +228,16 @@ class GrownColumn:
         self.of_code[under] = split.values[split.child_of[under]]
         first, last = self._spans[split.value]
         low, high = self._bounds[split.value]
-        middle, made = int(np.searchsorted(self._points, split.edge)), len(split.values)
-        self._spans += [(first, middle), (middle, last), (0, 0)][:made]
-        self._bounds += [(low, split.edge), (split.edge, high), (np.inf, np.inf)][:made]
-        self._unknown += [False, False, True][:made]
+        middle, n_values = int(np.searchsorted(self._points, split.edge)), len(split.values)
+        self._spans += [(first, middle), (middle, last), (0, 0)][:n_values]
+        self._bounds += [(low, split.edge), (split.edge, high), (np.inf, np.inf)][:n_values]
+        self._unknown += [False, False, True][:n_values]
         self._edges = sorted([*self._edges, split.edge])
         near = cut_of_intervals(self.hierarchy, self.numbers, [e for e in (low, split.edge, high) if np.isfinite(e)])
-        shown = [int(near.of_code[np.argmax(self.of_code == value)]) for value in split.values]
-        self._names += [near.labels[place] for place in shown]
-        self._sizes += near.sizes[shown].tolist()
-        self._steps += near.steps[shown].tolist()
+        places = [int(near.of_code[np.argmax(self.of_code == value)]) for value in split.values]
+        self._names += [near.labels[place] for place in places]
+        self._sizes += near.sizes[places].tolist()
+        self._steps += near.steps[places].tolist()
 
     def names(self) -> list[str]:
         """What each label is called."""
@@ -313,14 +313,14 @@ class TreeColumn:
         """What each node is called: as in the cut if it is shown, else by its parent too if two have its name."""
         times = Counter(self.tree.labels)
         above = [self.tree.labels[node] for node in self.tree.parent]
-        found = [
+        names = [
             name if times[name] == 1 else f"{name} ({parent})"
             for name, parent in zip(self.tree.labels, above, strict=True)
         ]
         cut = self.cut()
         for node, place in zip(self.of_code.tolist(), cut.of_code.tolist(), strict=True):
-            found[node] = cut.labels[place]
-        return found
+            names[node] = cut.labels[place]
+        return names
 
     def cut(self) -> ColumnCut:
         """The labels that are shown."""
@@ -354,11 +354,11 @@ Column = TreeColumn | GrownColumn
 
 def columns(problem: Problem, score: Score, counted: Sequence[Counted]) -> tuple[Column, ...]:
     """The columns, all at the root; intervals are grown where a number has nothing but the top above it."""
-    found: list[Column] = []
+    columns: list[Column] = []
     for place, (hierarchy, mine) in enumerate(zip(problem.hierarchies, counted, strict=True)):
         numbers = problem.number(place)
         if numbers is not None and hierarchy.height == 1:
-            found.append(GrownColumn(hierarchy, mine, numbers, score))
+            columns.append(GrownColumn(hierarchy, mine, numbers, score))
         else:
-            found.append(TreeColumn(hierarchy, mine))
-    return tuple(found)
+            columns.append(TreeColumn(hierarchy, mine))
+    return tuple(columns)

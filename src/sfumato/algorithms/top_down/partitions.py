@@ -76,9 +76,9 @@ class Partitions:
     def refine(self, column: int, value: int, child_of: Codes, children: int) -> Refined:
         """The partitions that contain a label, divided among its children; nothing is changed yet."""
         parts = np.flatnonzero(self.keys[column] == value)
-        asked = Division(column=column, parts=parts, child_of=child_of, children=children)
-        found = self.walk.refine(asked)
-        return Refined(column=column, parts=parts, divided=found.kept(found.counts[:, 0] > 0))
+        division = Division(column=column, parts=parts, child_of=child_of, children=children)
+        pairs = self.walk.refine(division)
+        return Refined(column=column, parts=parts, divided=pairs.kept(pairs.counts[:, 0] > 0))
 
     def apply(self, refined: Refined, values: Codes) -> None:
         """Divide the partitions; ``values`` are the labels (by number) of the children."""

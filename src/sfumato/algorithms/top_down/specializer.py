@@ -41,8 +41,8 @@ class Figures:
         self.problem, self.columns = problem, columns
         cells = problem.cells
         self._whole = _whole(counted)
-        self._rows = [self._scaled(one.rows) for one in counted]
-        whole = all(abs(one.sum() - self._rows[0].sum()) < 1 and one.sum() > 0 for one in self._rows)
+        self._rows = [self._scaled(column.rows) for column in counted]
+        whole = all(abs(rows.sum() - self._rows[0].sum()) < 1 and rows.sum() > 0 for rows in self._rows)
         floors = problem.metric.floors(problem.hierarchies, self._rows) if whole else None
         self._by_column = floors is not None and "target" not in problem.metric.needs
         self._target = problem.target if "target" in problem.metric.needs else None
@@ -73,7 +73,7 @@ class Figures:
     def _paired(self) -> Classes:
         """Classes with the same rows per label in every column as the table has."""
         ends = np.unique(np.concatenate([np.zeros(1, np.int64), *self._upto]))
-        keys = [np.searchsorted(one, ends[1:], side="left") for one in self._upto]
+        keys = [np.searchsorted(sums, ends[1:], side="left") for sums in self._upto]
         measures = {name: np.append(summed, np.zeros(max(len(ends) - 2, 0))) for name, summed in self._sums.items()}
         return replace(
             self.problem.cells,
@@ -242,19 +242,19 @@ class Search:
 
     def _take(self, place: int, split: Split, refined: Refined, worth: float) -> None:
         """Replace a label by those below it; one that no row has, as a declared domain may, is no candidate."""
-        shown = split.values[np.unique(refined.child)].tolist()
+        values = split.values[np.unique(refined.child)].tolist()
         column = self.columns[place]
         column.take(split)
         self.candidates.moved(self.partitions, refined, split.values)
         self.partitions.apply(refined, split.values)
-        self.candidates.add(place, shown)
+        self.candidates.add(place, values)
         self.loss = self.figures.loss(self.partitions, place)
         self.anonymity = min(self.anonymity, int(refined.rows.min(initial=self.anonymity)))
         self.steps.append(
             Taken(
                 place=place,
                 value=split.value,
-                values=tuple(shown),
+                values=tuple(values),
                 score=worth,
                 anonymity=self.anonymity,
                 loss=self.loss,
@@ -266,14 +266,14 @@ class Search:
         names = [column.names() for column in self.columns]
         return tuple(
             Step(
-                column=self.problem.cells.quasi[one.place],
-                coarse=names[one.place][one.value],
-                fine=tuple(names[one.place][value] for value in one.values),
-                score=one.score,
-                anonymity=one.anonymity,
-                loss=one.loss,
+                column=self.problem.cells.quasi[step.place],
+                coarse=names[step.place][step.value],
+                fine=tuple(names[step.place][value] for value in step.values),
+                score=step.score,
+                anonymity=step.anonymity,
+                loss=step.loss,
             )
-            for one in self.steps
+            for step in self.steps
         )
 
 
@@ -374,13 +374,16 @@ def _refuse_source(problem: Problem, source: CutSource) -> None:
 def _refuse_top(problem: Problem, source: CutSource) -> None:
     """Refuse what not even the table of nothing but ``*`` meets, also when missing values are read as the worst."""
     cells, reading = problem.cells, problem.reading
-    asked = [demands(model, cells, reading) for model in problem.models]
-    figures: tuple[Figure, ...] = (ROWS, *(w for found in asked for one in found or () for w in one.watched))
+    by_model = [demands(model, cells, reading) for model in problem.models]
+    figures: tuple[Figure, ...] = (
+        ROWS,
+        *(w for model_demands in by_model for demand in model_demands or () for w in demand.watched),
+    )
     totals = dict(zip(figures, source.root(figures).total().tolist(), strict=True))
     doubtful = tuple(
         model
-        for model, found in zip(problem.models, asked, strict=True)
-        if found is None or not passed_by_all(found, totals)
+        for model, model_demands in zip(problem.models, by_model, strict=True)
+        if model_demands is None or not passed_by_all(model_demands, totals)
     )
     if doubtful and "joint" not in source.gives:
         raise Infeasible(f"{described(doubtful[0])} is out of reach: all {totals[ROWS]:g} rows together do not meet it")

@@ -57,14 +57,14 @@ def demands(model: Model, cells: Classes, reading: Reading) -> tuple[Demand, ...
         return (Demand(columns=every, size=len(every), k=model.k, limit=1.0, watched=()),)
     if not isinstance(model, ConfidenceBounding) or not model.counts_anew:
         return None
-    found = []
+    demands = []
     for template in model.templates:
         if not set(template.quasi) <= set(cells.quasi):
             return None
         chosen = tuple(cells.quasi.index(name) for name in template.quasi) or every
         watched = _watched(cells, template.column, (template.value,), reading) if template.limit < 1 else ()
-        found.append(Demand(columns=chosen, size=len(chosen), k=1, limit=template.limit, watched=watched))
-    return tuple(found)
+        demands.append(Demand(columns=chosen, size=len(chosen), k=1, limit=template.limit, watched=watched))
+    return tuple(demands)
 
 
 def may_be_unknown(cells: Classes) -> bool:
@@ -72,23 +72,23 @@ def may_be_unknown(cells: Classes) -> bool:
     return any(bool(flags.any()) for flags in cells.wild or ())
 
 
-def passed_by_all(asked: Sequence[Demand], totals: Mapping[Figure, float]) -> bool:
+def passed_by_all(demands: Sequence[Demand], totals: Mapping[Figure, float]) -> bool:
     """Whether all rows as one group meet the demands."""
     rows = totals[ROWS]
-    shares = [(one.limit, totals[figure] / max(rows, 1)) for one in asked for figure in one.watched]
-    enough = all(rows >= one.k for one in asked)
+    shares = [(demand.limit, totals[figure] / max(rows, 1)) for demand in demands for figure in demand.watched]
+    enough = all(rows >= demand.k for demand in demands)
     return enough and all(bool(stands(share, limit, "at most")) for limit, share in shares)
 
 
 def _watched(cells: Classes, column: str, values: Sequence[str], reading: Reading) -> tuple[Figure, ...]:
     """The values that count; unless a missing value is one of its own, it may be any of them."""
     tally = cells.tally(column)
-    asked = [code for code, value in enumerate(tally.values) if not values or value in values]
+    codes = [code for code, value in enumerate(tally.values) if not values or value in values]
     if tally.missing is None or reading == "value":
-        return tuple((column, (code,)) for code in asked)
-    known = tuple((column, (code, tally.missing)) for code in asked if code != tally.missing)
+        return tuple((column, (code,)) for code in codes)
+    known = tuple((column, (code, tally.missing)) for code in codes if code != tally.missing)
     alone = reading == "strict" or len(tally.values) == 1
-    return known + (((column, (tally.missing,)),) if alone and tally.missing in asked else ())
+    return known + (((column, (tally.missing,)),) if alone and tally.missing in codes else ())
 
 
 # Whether groups by every choice of columns meet a demand after a specialization.
@@ -146,7 +146,7 @@ class Choices:
         def numbers(pick: tuple[int, ...]) -> tuple[Ids, int]:
             if pick not in prefixes:
                 ids, space = numbers(pick[:-1])
-                for old in [one for one in prefixes if len(one) >= len(pick)]:
+                for old in [prefix for prefix in prefixes if len(prefix) >= len(pick)]:
                     del prefixes[old]
                 prefixes[pick] = _finer(ids, space, keys[pick[-1]], int(radices[pick[-1]]))
             return prefixes[pick]
@@ -154,7 +154,7 @@ class Choices:
         for pick in combinations(range(len(keys)), size):
             self.counted += 1
             ids, space = numbers(pick)
-            if not self._passes(np.array([np.bincount(ids, one, space) for one in counts.T]).T, self.demand):
+            if not self._passes(np.array([np.bincount(ids, figure, space) for figure in counts.T]).T, self.demand):
                 return pick
         return None
 
@@ -205,30 +205,30 @@ class Validity:
         self.problem = problem
         self.one_by_one: list[Model] = []
         self.whole: list[Model] = []
-        asked: list[Demand] = []
+        all_demands: list[Demand] = []
         gaps = has_wildcards(problem.cells)
         for model in problem.models:
-            found = None if general else demands(model, problem.cells, problem.reading)
-            if found is not None:
-                asked += found
+            model_demands = None if general else demands(model, problem.cells, problem.reading)
+            if model_demands is not None:
+                all_demands += model_demands
             elif general or model.counts_anew or (gaps and _matches(model, problem)):
                 self.whole.append(model)
             else:
                 self.one_by_one.append(model)
-        self.watched: tuple[Figure, ...] = tuple(dict.fromkeys(w for one in asked for w in one.watched))
+        self.watched: tuple[Figure, ...] = tuple(dict.fromkeys(w for demand in all_demands for w in demand.watched))
         places = {watched: place for place, watched in enumerate(self.watched, start=1)}
-        self.choices = [Choices(one, tuple(places[w] for w in one.watched), judged) for one in asked]
+        self.choices = [Choices(demand, tuple(places[w] for w in demand.watched), judged) for demand in all_demands]
         names = dict.fromkeys(name for model in self.one_by_one for name in model.columns)
         self._tallies = [_Entries(problem.cells.tally(name)) for name in names]
 
     @property
     def counted(self) -> int:
         """How many choices of columns were counted."""
-        return sum(one.counted for one in self.choices)
+        return sum(choice.counted for choice in self.choices)
 
     def holds(self, columns: Sequence[Column], partitions: Partitions, refined: Refined, split: Split) -> bool:
         """Whether every model holds for the table in which a label is replaced."""
-        if not all(one.hold(partitions, refined) for one in self.choices):
+        if not all(choice.hold(partitions, refined) for choice in self.choices):
             return False
         if self.one_by_one and len(refined.owner):
             classes = self._children(partitions, refined)
@@ -251,7 +251,7 @@ class Validity:
             keys=np.zeros((0, count), np.int32),
             labels=(),
             sizes=refined.rows,
-            tallies={one.tally.column: one.grouped(cells, group, count) for one in self._tallies},
+            tallies={entries.tally.column: entries.grouped(cells, group, count) for entries in self._tallies},
             measures={},
             wild=None,
             population=None,

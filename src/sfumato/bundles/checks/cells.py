@@ -38,10 +38,10 @@ def cells_fit(columns: Iterable[Mapping[str, Any]], table: Table | EngineSource)
         readable = kind == "text" or all(is_readable(value, kind) for value in _present(table, column["name"]))
         if kind != column["type"] or not readable:
             types.append(column["name"])
-    told = f"no pseudonyms in {listed(names)}" if names else "none"
-    yield Check(what="identifiers that are no pseudonyms", holds=not names, detail=told)
-    told = f"other values in {listed(types)}" if types else "as stated"
-    yield Check(what="types of the columns", holds=not types, detail=told)
+    detail = f"no pseudonyms in {listed(names)}" if names else "none"
+    yield Check(what="identifiers that are no pseudonyms", holds=not names, detail=detail)
+    detail = f"other values in {listed(types)}" if types else "as stated"
+    yield Check(what="types of the columns", holds=not types, detail=detail)
 
 
 def _present(table: Table | EngineSource, name: str) -> list[str]:
@@ -76,12 +76,12 @@ def missing_fits(
     """
     yield markers_fit(manifest)
     counted = [(table, name) for table, names in tables for name in names]
-    found = {name: writings(table, name, empty=name in items) for table, name in counted}
-    mixed = [f"{name} ({listed(sorted(map(_shown, texts)))})" for name, texts in found.items() if len(texts) > 1]
+    spellings = {name: writings(table, name, empty=name in items) for table, name in counted}
+    mixed = [f"{name} ({listed(sorted(map(_shown, texts)))})" for name, texts in spellings.items() if len(texts) > 1]
     detail = f"several in {', '.join(mixed)}" if mixed else "one at most in every counted column"
     yield Check(what="spellings of a missing value", holds=not mixed, detail=detail)
     if manifest["plan"]["input"]["on_missing"] == "drop":
-        left = [name for name, texts in found.items() if texts and name not in items]
+        left = [name for name, texts in spellings.items() if texts and name not in items]
         detail = f"missing values in {', '.join(left)}, but the plan leaves such rows out" if left else "none"
         yield Check(what="rows with missing values", holds=not left, detail=detail)
 
@@ -98,12 +98,12 @@ def markers_fit(manifest: Mapping[str, Any]) -> Check:
 def writings(table: Table | EngineSource, name: str, *, empty: bool = False) -> set[str | None]:
     """How the missing cells of a column are written; a null is a writing of its own, and so may be an empty text."""
     cells = table.frame[name] if isinstance(table, Table) else table.values(name)[0]
-    found: set[str | None] = {None} if cells.null_count() else set()
+    spellings: set[str | None] = {None} if cells.null_count() else set()
     if cells.dtype in TEXTS:
         marks = [*table.missing, *([""] if empty else [])]
         texts = cells.unique().drop_nulls().cast(pl.String)
-        found |= set(texts.filter(texts.is_in(marks)).to_list())
-    return found
+        spellings |= set(texts.filter(texts.is_in(marks)).to_list())
+    return spellings
 
 
 def _shown(text: str | None) -> str:
@@ -117,9 +117,9 @@ def near_unique_remarks(
     manifest: Mapping[str, Any], table: Table | EngineSource, roles: Mapping[str, Role]
 ) -> Iterable[Remark]:
     """A remark for every column of the data file that nearly singles people out."""
-    k = asked_size(one["parameters"] for one in manifest["claims"])
-    for one in near_unique_released(table, roles, k):
-        yield Remark(what=f"near-unique column {one.column}", detail=one.told)
+    k = asked_size(claim["parameters"] for claim in manifest["claims"])
+    for finding in near_unique_released(table, roles, k):
+        yield Remark(what=f"near-unique column {finding.column}", detail=finding.told)
 
 
 def near_unique_released(table: Table | EngineSource, roles: Mapping[str, Role], k: int) -> tuple[NearUnique, ...]:
@@ -129,5 +129,5 @@ def near_unique_released(table: Table | EngineSource, roles: Mapping[str, Role],
     judged = {name: roles[name] for name in table.names if roles.get(name) in JUDGED}
     stars = {name: [TOP] if role is Role.QUASI else [] for name, role in judged.items()}
     rare = {name: table.rare(name, [*table.missing, *stars[name]], k) for name in judged}
-    found = [near_unique_rows(name, role, rare[name], table.rows, k) for name, role in judged.items()]
-    return tuple(one for one in found if one is not None)
+    findings = [near_unique_rows(name, role, rare[name], table.rows, k) for name, role in judged.items()]
+    return tuple(finding for finding in findings if finding is not None)

@@ -97,8 +97,8 @@ def epsilon_of(question: Tree, *, lasting: bool = False) -> Amount | None:
     if kind == "laplace":
         return Amount(plain=(exact(question["high"]) - exact(question["low"])) / exact(question["scale"]))
     if kind in ("warner", "generalized"):
-        shown = ("truth", "lie") if kind == "warner" else ("keep", "other")
-        return _ratio(exact(question[shown[0]]) / exact(question[shown[1]]))
+        keys = ("truth", "lie") if kind == "warner" else ("keep", "other")
+        return _ratio(exact(question[keys[0]]) / exact(question[keys[1]]))
     keep, flip = exact(question["keep"]), exact(question["flip"])
     if not lasting:
         one, zero = exact(question.get("one", "1")), exact(question.get("zero", "0"))
@@ -110,11 +110,11 @@ def epsilon_of(question: Tree, *, lasting: bool = False) -> Amount | None:
 def everything_of(spec: Tree) -> Amount | None:
     """What all answers of a person give away together, as often as they may be asked; None without a promise."""
     whole, memoized = Amount(), spec["repeats"] == "memoize"
-    for one in spec["questions"]:
-        each = epsilon_of(one, lasting=memoized)
+    for question in spec["questions"]:
+        each = epsilon_of(question, lasting=memoized)
         if each is None:
             return None
-        whole = whole + each.times(len(one["values"]) if one["kind"] == "items" else 1)
+        whole = whole + each.times(len(question["values"]) if question["kind"] == "items" else 1)
     return whole.times(1 if memoized else int(spec["most"]))
 
 
@@ -130,14 +130,14 @@ def width_of(question: Tree) -> float:
 
 def false_promises(spec: Tree) -> Iterable[str]:
     """The promises of a specification that its numbers do not give."""
-    told = spec["promises"]
-    names = [one["name"] for one in spec["questions"]]
+    promises = spec["promises"]
+    names = [question["name"] for question in spec["questions"]]
     for key in ("epsilon", "lasting"):
-        given = {one["name"]: epsilon_of(one, lasting=key == "lasting") for one in spec["questions"]}
-        stated = {name: _read(text) for name, text in told[key].items()}
+        given = {question["name"]: epsilon_of(question, lasting=key == "lasting") for question in spec["questions"]}
+        stated = {name: _read(text) for name, text in promises[key].items()}
         yield from (f"{key} of {name}" for name in names if name not in stated or stated[name] != given[name])
         yield from (f"{key} of {name}" for name in stated if name not in given)
-    if _read(told["everything"]) != everything_of(spec):
+    if _read(promises["everything"]) != everything_of(spec):
         yield "epsilon of everything"
 
 
@@ -147,19 +147,23 @@ def _read(text: str | None) -> Amount | None:
 
 def claims_of(spec: Tree) -> list[dict[str, Any]]:
     """What a bundle of a specification claims: of every question an exact epsilon, or the width of an interval."""
-    found: list[dict[str, Any]] = []
-    for one in spec["questions"]:
-        if epsilon_of(one) is None:
-            told: dict[str, Any] = {"question": one["name"], "confidence": CONFIDENCE, "width": _six(width_of(one))}
-            found.append({"model": "interval-privacy", "parameters": told})
+    claims: list[dict[str, Any]] = []
+    for question in spec["questions"]:
+        if epsilon_of(question) is None:
+            parameters: dict[str, Any] = {
+                "question": question["name"],
+                "confidence": CONFIDENCE,
+                "width": _six(width_of(question)),
+            }
+            claims.append({"model": "interval-privacy", "parameters": parameters})
         else:
-            told = {"question": one["name"], "epsilon": spec["promises"]["epsilon"][one["name"]]}
-            told |= {"of": "each item"} if one["kind"] == "items" else {}
-            found.append({"model": "local-privacy", "parameters": told})
+            parameters = {"question": question["name"], "epsilon": spec["promises"]["epsilon"][question["name"]]}
+            parameters |= {"of": "each item"} if question["kind"] == "items" else {}
+            claims.append({"model": "local-privacy", "parameters": parameters})
     if everything_of(spec) is not None:
-        told = {"question": "*", "epsilon": spec["promises"]["everything"], "of": "all answers of a person"}
-        found.append({"model": "local-privacy", "parameters": told})
-    return found
+        parameters = {"question": "*", "epsilon": spec["promises"]["everything"], "of": "all answers of a person"}
+        claims.append({"model": "local-privacy", "parameters": parameters})
+    return claims
 
 
 def _six(value: float) -> float:
@@ -223,7 +227,7 @@ def collected_checks(
     yield from shape(folder, manifest, table)
     if not same_columns(manifest, table):
         return
-    names = [str(one["name"]) for one in spec["questions"]]
+    names = [str(question["name"]) for question in spec["questions"]]
     roles = {name: role for name, role in published.schema.roles.items() if name not in names}
     yield same("columns of the questions", list(table.names)[: len(names)], names)
     planned = {name: spec["role"] for name, spec in manifest["plan"]["columns"].items() if name in roles}
@@ -232,7 +236,7 @@ def collected_checks(
     rare = list(near_unique_remarks(manifest, table, roles))
     yield from rare
     study = [STUDY] if manifest["plan"]["collection"]["study"] else []
-    due = [AT_THE_SOURCE, *study, *([beside_mark(list(roles))] if roles else []), *(one.detail for one in rare)]
+    due = [AT_THE_SOURCE, *study, *([beside_mark(list(roles))] if roles else []), *(remark.detail for remark in rare)]
     yield marks_fit(manifest, due, Check)
     yield algorithm_fits(manifest, Check)
     yield same("models that the plan asks for", list(manifest["plan"]["privacy"]), [])
@@ -241,13 +245,13 @@ def collected_checks(
     yield from _promised(manifest)
     answers = {name: as_text(table.frame[name]).fill_null("").to_list() for name in names if name in table.names}
     held = True
-    for one in _shown(spec, answers):
-        held = held and one.holds
-        yield one
+    for check in _shown(spec, answers):
+        held = held and check.holds
+        yield check
     if held:
-        made = again(manifest, answers)
-        yield from _estimates(manifest["reconstruction"], made["reconstruction"])
-        yield from _attacks(manifest, made)
+        actual = again(manifest, answers)
+        yield from _estimates(manifest["reconstruction"], actual["reconstruction"])
+        yield from _attacks(manifest, actual)
     yield from attacks_fit(manifest)
 
 
@@ -255,92 +259,100 @@ def _promised(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """The specification promises what its numbers give, and the bundle claims that and nothing else."""
     spec = manifest["specification"]
     false = list(false_promises(spec))
-    told = f"not what the coins give: {listed(false)}" if false else "as the coins give them"
-    yield Check(what="promises of the specification", holds=not false, detail=told)
-    due, stated = claims_of(spec), [dict(one) for one in manifest["claims"]]
-    wrong = [one["parameters"].get("question") for one in stated if one not in due]
-    absent = [one["parameters"]["question"] for one in due if one not in stated]
+    detail = f"not what the coins give: {listed(false)}" if false else "as the coins give them"
+    yield Check(what="promises of the specification", holds=not false, detail=detail)
+    due, stated = claims_of(spec), [dict(claim) for claim in manifest["claims"]]
+    wrong = [claim["parameters"].get("question") for claim in stated if claim not in due]
+    absent = [claim["parameters"]["question"] for claim in due if claim not in stated]
     fits = due == stated
-    told = f"{len(due)} claims" if fits else f"not what the coins give: {listed([*wrong, *absent])}"
-    yield Check(what="claims", holds=fits, detail=told)
+    detail = f"{len(due)} claims" if fits else f"not what the coins give: {listed([*wrong, *absent])}"
+    yield Check(what="claims", holds=fits, detail=detail)
 
 
 def _shown(spec: Mapping[str, Any], answers: Answers) -> Iterable[Check]:
     """Every answer is one that its question can show."""
-    for one in spec["questions"]:
-        fits = can_show(one)
-        bad = sorted(text for text in set(answers.get(one["name"], ())) if not fits(text))
-        told = f"no coin shows {listed(bad, most=3)}" if bad else "each can be shown"
-        yield Check(what=f"answers to {one['name']}", holds=not bad, detail=told)
+    for question in spec["questions"]:
+        fits = can_show(question)
+        bad = sorted(text for text in set(answers.get(question["name"], ())) if not fits(text))
+        detail = f"no coin shows {listed(bad, most=3)}" if bad else "each can be shown"
+        yield Check(what=f"answers to {question['name']}", holds=not bad, detail=detail)
 
 
-def _estimates(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[Check]:
+def _estimates(stated: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterable[Check]:
     """Every figure is the one that the rows give."""
-    mine = {one["question"]: one for one in found["questions"]}
-    theirs = {one["question"]: one for one in stated["questions"]}
+    mine = {estimate["question"]: estimate for estimate in actual["questions"]}
+    theirs = {estimate["question"]: estimate for estimate in stated["questions"]}
     yield same("questions that are reconstructed", [entry["question"] for entry in stated["questions"]], list(mine))
-    for name, one in mine.items():
+    for name, estimate in mine.items():
         if name in theirs:
-            apart = _apart(one, theirs[name])
-            told = f"the rows give another {apart}" if apart else f"{len(one['cells'])} cells, as stated"
-            yield Check(what=f"reconstruction of {name}", holds=not apart, detail=told)
-    wrong = len(found["pairs"]) != len(stated["pairs"])
-    wrong = wrong or any(_apart(one, other) for one, other in zip(found["pairs"], stated["pairs"], strict=True))
-    told = "the rows give others" if wrong else f"{len(stated['pairs'])} pairs, as stated"
-    yield Check(what="pairs of questions", holds=not wrong, detail=told)
+            apart = _apart(estimate, theirs[name])
+            detail = f"the rows give another {apart}" if apart else f"{len(estimate['cells'])} cells, as stated"
+            yield Check(what=f"reconstruction of {name}", holds=not apart, detail=detail)
+    wrong = len(actual["pairs"]) != len(stated["pairs"])
+    wrong = wrong or any(_apart(pair, other) for pair, other in zip(actual["pairs"], stated["pairs"], strict=True))
+    detail = "the rows give others" if wrong else f"{len(stated['pairs'])} pairs, as stated"
+    yield Check(what="pairs of questions", holds=not wrong, detail=detail)
 
 
-def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def _apart(record: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """Which entry of two records differs by more than rounding."""
-    for key in {**one, **other}:
-        if not (_rounds if key == "rounds" else _near)(one.get(key), other.get(key)):
+    for key in {**record, **other}:
+        if not (_rounds if key == "rounds" else _near)(record.get(key), other.get(key)):
             return str(key)
     return ""
 
 
-def _rounds(one: Any, other: Any) -> bool:
+def _rounds(value: Any, other: Any) -> bool:
     """Whether an iteration took as many rounds; rounding on another machine may end it a little sooner or later."""
-    return isinstance(one, int) and isinstance(other, int) and abs(one - other) <= max(one, other) // 20
+    return isinstance(value, int) and isinstance(other, int) and abs(value - other) <= max(value, other) // 20
 
 
-def _near(one: Any, other: Any) -> bool:
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_near, one, other))
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return abs(one - other) <= _SLACK * max(1.0, abs(one), abs(other))
-    return bool(one == other)
+def _near(value: Any, other: Any) -> bool:
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(_near, value, other))
+    if isinstance(value, int | float) and isinstance(other, int | float):
+        return abs(value - other) <= _SLACK * max(1.0, abs(value), abs(other))
+    return bool(value == other)
 
 
-def _attacks(manifest: Mapping[str, Any], made: Mapping[str, Any]) -> Iterable[Check]:
+def _attacks(manifest: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterable[Check]:
     """What attackers reach follows from the rows too, but for what only true answers show; none is left out."""
-    found = {one["attack"]: one for one in made["attacks"]}
-    told = {one["attack"]: one for one in manifest["attacks"] if not str(one["attack"]).endswith(MEASURED)}
-    wrong = [name for name, one in told.items() if name not in found or not _alike(found[name], one)]
-    wrong += [name for name in found if name not in told and name not in manifest["attacks_not_made"]]
+    actual_attacks = {attack["attack"]: attack for attack in actual["attacks"]}
+    stated_attacks = {
+        attack["attack"]: attack for attack in manifest["attacks"] if not str(attack["attack"]).endswith(MEASURED)
+    }
+    wrong = [
+        name
+        for name, attack in stated_attacks.items()
+        if name not in actual_attacks or not _alike(actual_attacks[name], attack)
+    ]
+    wrong += [
+        name for name in actual_attacks if name not in stated_attacks and name not in manifest["attacks_not_made"]
+    ]
     if not manifest["plan"]["collection"]["study"]:
-        wrong += [one["attack"] for one in manifest["attacks"] if one["attack"] not in told]
-    said = f"the rows give others: {listed(wrong)}" if wrong else "as the rows give them"
-    yield Check(what="figures of the attacks", holds=not wrong, detail=said)
+        wrong += [attack["attack"] for attack in manifest["attacks"] if attack["attack"] not in stated_attacks]
+    detail = f"the rows give others: {listed(wrong)}" if wrong else "as the rows give them"
+    yield Check(what="figures of the attacks", holds=not wrong, detail=detail)
 
 
-def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _alike(attack: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     keys = ("threat", "knows", "does", "note", "outcome")
     rates = all(
-        _four(one[run]["rate"], other[run]["rate"])
-        and all(one[run][key] == other[run][key] for key in ("trials", "failed", "confidence"))
+        _four(attack[run]["rate"], other[run]["rate"])
+        and all(attack[run][key] == other[run][key] for key in ("trials", "failed", "confidence"))
         for run in ("target", "naive")
     )
-    rates = rates and _four(one["worst"], other["worst"])
-    rates = rates and (one["limit"] or {}).get("why") == (other["limit"] or {}).get("why")
-    limits = [None if each["limit"] is None else each["limit"]["value"] for each in (one, other)]
-    figures = one["figures"].keys() == other["figures"].keys() and all(
-        _four(one["figures"][key], other["figures"][key]) for key in one["figures"]
+    rates = rates and _four(attack["worst"], other["worst"])
+    rates = rates and (attack["limit"] or {}).get("why") == (other["limit"] or {}).get("why")
+    limits = [None if each["limit"] is None else each["limit"]["value"] for each in (attack, other)]
+    figures = attack["figures"].keys() == other["figures"].keys() and all(
+        _four(attack["figures"][key], other["figures"][key]) for key in attack["figures"]
     )
-    return rates and figures and _four(*limits) and all(one[key] == other[key] for key in keys)
+    return rates and figures and _four(*limits) and all(attack[key] == other[key] for key in keys)
 
 
-def _four(one: float | None, other: float | None) -> bool:
+def _four(rate: float | None, other: float | None) -> bool:
     """Equal to four digits, but for the last one."""
-    if one is None or other is None:
-        return one is other
-    return abs(one - other) <= 2e-3 * max(abs(one), abs(other), 1e-6)
+    if rate is None or other is None:
+        return rate is other
+    return abs(rate - other) <= 2e-3 * max(abs(rate), abs(other), 1e-6)

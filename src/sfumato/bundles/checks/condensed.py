@@ -73,8 +73,8 @@ def small_groups(k: int) -> list[str]:
 
 def groups_claim(k: int, sizes: Iterable[tuple[int, int]]) -> Claim:
     """The claim about groups, from sizes with how many groups have each."""
-    found = sorted(sizes)
-    least = float(found[0][0]) if found else 0.0
+    sorted_sizes = sorted(sizes)
+    least = float(sorted_sizes[0][0]) if sorted_sizes else 0.0
     return Claim(
         model=CONDENSED_MODEL,
         parameters={"k": k},
@@ -84,7 +84,7 @@ def groups_claim(k: int, sizes: Iterable[tuple[int, int]]) -> Claim:
         reading="strict",
         as_value=least,
         as_wildcard=least,
-        classes_failing=sum(many for size, many in found if size < k),
+        classes_failing=sum(many for size, many in sorted_sizes if size < k),
         note="groups of records of the original; not of released rows",
     )
 
@@ -112,7 +112,7 @@ def condensed_checks(
         warning(stated["output"]),
         *small,
         *([STREAMED] if "stream" in manifest else []),
-        *(one.detail for one in rare),
+        *(remark.detail for remark in rare),
     ]
     yield marks_fit(manifest, due, Check)
     if "stream" in manifest:
@@ -135,10 +135,10 @@ def _batch(manifest: Mapping[str, Any]) -> Iterable[Check]:
 
 def _options(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """What is stated about the condensation is what the plan asks for."""
-    asked, stated = manifest["plan"]["algorithm"], manifest["recoding"]
+    options, stated = manifest["plan"]["algorithm"], manifest["recoding"]
     for name, default in _OPTIONS.items():
-        yield same(f"{name} of the condensation", stated[name], asked.get(name, default))
-    bounds = {name: list(map(float, ends)) for name, ends in asked.get("bounds", {}).items()}
+        yield same(f"{name} of the condensation", stated[name], options.get(name, default))
+    bounds = {name: list(map(float, ends)) for name, ends in options.get("bounds", {}).items()}
     yield same("declared bounds", {name: list(map(float, ends)) for name, ends in stated["bounds"].items()}, bounds)
 
 
@@ -180,10 +180,10 @@ def read_numbers(cells: pl.Series, kind: str) -> NDArray[np.float64] | None:
     """The numbers of a released column of a type, dates as day numbers; None where one cell is none."""
     if kind == "date":
         days = cells.cast(pl.String).str.to_date("%Y-%m-%d", strict=False)
-        found = days.to_physical().cast(pl.Float64) + CONDENSED_EPOCH
+        values = days.to_physical().cast(pl.Float64) + CONDENSED_EPOCH
     else:
-        found = as_reals(cells)
-    numbers = found.fill_null(np.nan).to_numpy()
+        values = as_reals(cells)
+    numbers = values.fill_null(np.nan).to_numpy()
     if not np.isfinite(numbers).all() or (kind == "integer" and bool((numbers != np.rint(numbers)).any())):
         return None
     return np.asarray(numbers, np.float64)
@@ -212,12 +212,12 @@ def _groups(manifest: Mapping[str, Any], table: Table) -> Iterable[Check]:
 def _counted(manifest: Mapping[str, Any], table: Table, k: int, groups: int) -> Iterable[Check]:
     """Records with the same means and spreads, counted: at least k each, and no more groups than stated."""
     names = [name for name, how in manifest["recoding"]["columns"].items() if how != "dealt"]
-    found = table.frame.group_by(names).len("\0rows")["\0rows"]
-    least = int(found.min() or 0)  # type: ignore[arg-type]
+    group_sizes = table.frame.group_by(names).len("\0rows")["\0rows"]
+    least = int(group_sizes.min() or 0)  # type: ignore[arg-type]
     yield Check(what="records with the same means and spreads", holds=least >= k,
                 detail=f"{least} at least, required {k}")  # fmt: skip
-    yield Check(what="different means and spreads", holds=len(found) <= groups,
-                detail=f"{len(found)} of at most {groups} groups")  # fmt: skip
+    yield Check(what="different means and spreads", holds=len(group_sizes) <= groups,
+                detail=f"{len(group_sizes)} of at most {groups} groups")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -242,7 +242,7 @@ def moments_fit(points: NDArray[np.float64], expected: Expected) -> Iterable[Che
     """Whether records have the means and products that the groups give, but for chance: see ``SIGMAS``."""
     away = np.abs(points.mean(axis=0) - expected.mean)
     bad = away > SIGMAS * expected.mean_spread + 1e-9
-    wrong = [name for name, one in zip(expected.names, bad.tolist(), strict=True) if one]
+    wrong = [name for name, is_off in zip(expected.names, bad.tolist(), strict=True) if is_off]
     yield Check(what="means of the groups", holds=not wrong,
                 detail=f"others in {listed(wrong)}" if wrong else "those of the original, but for chance")  # fmt: skip
     product = points.T @ points / max(len(points), 1)
@@ -254,10 +254,10 @@ def moments_fit(points: NDArray[np.float64], expected: Expected) -> Iterable[Che
 
 def values_kept(name: str, before: pl.Series, after: pl.Series, copies: int) -> Check:
     """Whether a column that was dealt out has the values of the original, each so many times."""
-    one, other = (
+    counts, other = (
         cells.cast(pl.String).alias("value").value_counts().sort("value", nulls_last=True) for cells in (before, after)
     )
-    alike = one["value"].equals(other["value"]) and (one["count"] * copies).equals(other["count"].cast(pl.UInt32))
+    alike = counts["value"].equals(other["value"]) and (counts["count"] * copies).equals(other["count"].cast(pl.UInt32))
     return Check(what=f"values of {name}", holds=alike,
                  detail="those of the original" if alike else "others than in the original")  # fmt: skip
 
@@ -282,22 +282,25 @@ def verify_stream(folder: Path, verify: Callable[[Path], Verification]) -> Verif
     """Verify every batch of a stream with ``verify``, and the chain."""
     batches = sorted((path for path in folder.iterdir() if _number(path)), key=_number)
     strange = sorted(path.name for path in folder.iterdir() if not _number(path))
-    found: list[Verification] = []
+    verifications: list[Verification] = []
     manifests: list[dict[str, Any]] = []
     for path in batches:
         if path.is_symlink():
             raise BundleError(f"{path} is a link; the batches of a stream are folders")
-        found.append(verify(path))
+        verifications.append(verify(path))
         manifests.append(load(path / MANIFEST, sealed=False))
-    checks = [same("files that do not belong here", strange, []), *(one.as_check(one.folder) for one in found)]
+    checks = [
+        same("files that do not belong here", strange, []),
+        *(verification.as_check(verification.folder) for verification in verifications),
+    ]
     checks += _chain(manifests, [_number(path) for path in batches])
     ended = bool(manifests[-1].get("stream", {}).get("last"))
-    told = "the stream ended with it" if ended else "whether later ones are missing cannot be seen from here"
-    remarks = [Remark(what="last batch", detail=f"{batches[-1].name} is the last one here; {told}")]
-    remarks += [remark for one in found for remark in one.placed_remarks]
+    message = "the stream ended with it" if ended else "whether later ones are missing cannot be seen from here"
+    remarks = [Remark(what="last batch", detail=f"{batches[-1].name} is the last one here; {message}")]
+    remarks += [remark for verification in verifications for remark in verification.placed_remarks]
     return Verification(
-        folder=folder.name, checks=tuple(checks), stated=found[-1].stated, remarks=tuple(remarks),
-        signature=found[-1].signature,
+        folder=folder.name, checks=tuple(checks), stated=verifications[-1].stated, remarks=tuple(remarks),
+        signature=verifications[-1].signature,
     )  # fmt: skip
 
 
@@ -309,34 +312,36 @@ def _number(path: Path) -> int:
 
 def _chain(manifests: list[dict[str, Any]], numbers: list[int]) -> Iterable[Check]:
     """Numbers without a gap, one stream, one plan, each naming the one before, and no more records than came."""
-    strangers = [number for number, one in zip(numbers, manifests, strict=True) if "stream" not in one]
+    strangers = [number for number, manifest in zip(numbers, manifests, strict=True) if "stream" not in manifest]
     yield same("bundles that are no batch of a stream", strangers, [])
     if strangers:
         return
-    parts: list[Mapping[str, Any]] = [one["stream"] for one in manifests]
-    yield same("numbers of the batches", [one["batch"] for one in parts], list(range(1, len(parts) + 1)))
-    yield same("names of the batches", numbers, [one["batch"] for one in parts])
-    seals = [None, *(one["sha256"] for one in manifests)]
-    broken = [number for number, one, seal in zip(numbers, parts, seals, strict=False) if one["before"] != seal]
+    parts: list[Mapping[str, Any]] = [manifest["stream"] for manifest in manifests]
+    yield same("numbers of the batches", [part["batch"] for part in parts], list(range(1, len(parts) + 1)))
+    yield same("names of the batches", numbers, [part["batch"] for part in parts])
+    seals = [None, *(manifest["sha256"] for manifest in manifests)]
+    broken = [number for number, part, seal in zip(numbers, parts, seals, strict=False) if part["before"] != seal]
     detail = f"batch {broken[0]} does not follow the one before it" if broken else "each names the seal before it"
     yield Check(what="chain of the batches", holds=not broken, detail=detail)
-    several = [key for key in _SAME if len({str(one[key]) for one in parts}) > 1]
+    several = [key for key in _SAME if len({str(part[key]) for part in parts}) > 1]
     yield same("what differs between batches of one stream", several, [])
-    yield same("one plan for all batches", all(one["plan"] == manifests[0]["plan"] for one in manifests), True)
-    early = [number for number, one in zip(numbers[:-1], parts[:-1], strict=True) if one["last"]]
+    yield same(
+        "one plan for all batches", all(manifest["plan"] == manifests[0]["plan"] for manifest in manifests), True
+    )
+    early = [number for number, part in zip(numbers[:-1], parts[:-1], strict=True) if part["last"]]
     yield same("batches after the last one", early, [])
     yield from _came(manifests, parts)
 
 
 def _came(manifests: list[dict[str, Any]], parts: list[Mapping[str, Any]]) -> Iterable[Check]:
     """Records come between batches, and no batch shows more of them than had arrived."""
-    shown, much = 0, []
-    for one, part in zip(manifests, parts, strict=True):
-        stated = one["recoding"]
-        shown += sum(int(size) * int(many) for size, many in stated["sizes"]) + int(stated.get("left_out", 0))
-        much += [part["batch"]] * (shown > part["read"])
+    n_published, much = 0, []
+    for manifest, part in zip(manifests, parts, strict=True):
+        stated = manifest["recoding"]
+        n_published += sum(int(size) * int(many) for size, many in stated["sizes"]) + int(stated.get("left_out", 0))
+        much += [part["batch"]] * (n_published > part["read"])
     yield same("batches that show more records than had arrived", much, [])
-    read = [one["read"] for one in parts]
-    odd = [one["batch"] for one in parts if not one["last"] and one["read"] % one["every"]]
+    read = [part["read"] for part in parts]
+    odd = [part["batch"] for part in parts if not part["last"] and part["read"] % part["every"]]
     yield same("batches that were cut elsewhere than the plan says", odd, [])
     yield same("records that had arrived, batch by batch", read, sorted(set(read)))

@@ -28,34 +28,34 @@ AUTO = "auto"
 
 def marks_fit(manifest: Mapping[str, Any], due: Iterable[str], check: Checks) -> Any:
     """The warnings are those that rows and plan ask for, each once; only of those in ``UNASKED`` nothing else tells."""
-    told = [mark for mark in manifest["marks"] if mark not in UNASKED]
-    absent = sorted(set(due) - set(told))
-    strange = sorted(set(told) - set(due)) or ["one twice"] * (len(set(manifest["marks"])) < len(manifest["marks"]))
+    stated = [mark for mark in manifest["marks"] if mark not in UNASKED]
+    absent = sorted(set(due) - set(stated))
+    strange = sorted(set(stated) - set(due)) or ["one twice"] * (len(set(manifest["marks"])) < len(manifest["marks"]))
     detail = f"missing: {absent[0]}" if absent else f"nothing asks for: {strange[0]}" if strange else "as they must be"
     return check(what="warnings", holds=not absent and not strange, detail=detail)
 
 
 def algorithm_fits(manifest: Mapping[str, Any], check: Checks) -> Any:
     """The algorithm is the one that the plan names, or was chosen for a reason that the manifest states."""
-    asked, recoding = manifest["plan"]["algorithm"]["name"], manifest["recoding"]
-    named = asked == recoding["algorithm"] and recoding["why"] == NAMED
-    chosen = asked == AUTO and recoding["algorithm"] != AUTO and recoding["why"] not in (NAMED, "")
-    detail = f"{recoding['algorithm']}, where the plan says {asked}: {recoding['why']}"
+    name, recoding = manifest["plan"]["algorithm"]["name"], manifest["recoding"]
+    named = name == recoding["algorithm"] and recoding["why"] == NAMED
+    chosen = name == AUTO and recoding["algorithm"] != AUTO and recoding["why"] not in (NAMED, "")
+    detail = f"{recoding['algorithm']}, where the plan says {name}: {recoding['why']}"
     return check(what="algorithm", holds=named or chosen, detail=detail)
 
 
 def consistent(manifest: Mapping[str, Any], published: Published, check: Checks) -> Iterable[Any]:
     """The description of the data and the figures of suppression are those that the plan asks for."""
-    asked = manifest["plan"]["algorithm"]
+    options = manifest["plan"]["algorithm"]
     stated = manifest["suppression"]
     pairs = {
-        "exemption of suppressed rows": (published.exempt, asked["exempt_suppressed"]),
-        "limit of suppression": (stated["limit"], asked["max_suppressed"]),
-        "way of suppression": (stated["how"], asked["suppressed"]),
+        "exemption of suppressed rows": (published.exempt, options["exempt_suppressed"]),
+        "limit of suppression": (stated["limit"], options["max_suppressed"]),
+        "way of suppression": (stated["how"], options["suppressed"]),
     }
-    for what, (found, said) in pairs.items():
-        detail = f"{found}" if found == said else f"found {found}, planned {said}"
-        yield check(what=what, holds=found == said, detail=detail)
+    for what, (actual, expected) in pairs.items():
+        detail = f"{actual}" if actual == expected else f"found {actual}, planned {expected}"
+        yield check(what=what, holds=actual == expected, detail=detail)
 
 
 def evidence_fits(published: Published, classes: Classes, check: Checks) -> Iterable[Any]:
@@ -100,44 +100,50 @@ def attacks_fit(manifest: Mapping[str, Any]) -> Iterable[Check]:
     refute a claim only where the plan accepts this attack; the check then says so.
     """
     attacks: list[Mapping[str, Any]] = manifest["attacks"]
-    asked = manifest["plan"]["attack"]
-    there = bool(attacks or manifest["attacks_not_made"]) == bool(asked["run"])
-    limit = asked["max_risk"]
-    judged = [one for one in attacks if not one.get("beyond")]
-    if not there or (limit is not None and any(one["risk"]["low"] > limit + _SLACK for one in judged)):
-        bare = "the plan asks for attacks, and none is reported" if asked["run"] else "the plan asks for none"
-        found = f"one is above max_risk = {limit}" if there else bare
-        yield Check(what="attacks that were asked for", holds=False, detail=found)
+    attack_plan = manifest["plan"]["attack"]
+    there = bool(attacks or manifest["attacks_not_made"]) == bool(attack_plan["run"])
+    limit = attack_plan["max_risk"]
+    judged = [attack for attack in attacks if not attack.get("beyond")]
+    if not there or (limit is not None and any(attack["risk"]["low"] > limit + _SLACK for attack in judged)):
+        bare = "the plan asks for attacks, and none is reported" if attack_plan["run"] else "the plan asks for none"
+        detail = f"one is above max_risk = {limit}" if there else bare
+        yield Check(what="attacks that were asked for", holds=False, detail=detail)
     titles = [str(attack["attack"]) for attack in attacks]
     repeated = sorted(
         {title for title in titles if titles.count(title) > 1} | {*titles} & {*manifest["attacks_not_made"]}
     )
     yield same("attacks that are reported twice", repeated, [])
-    accepted = tuple(map(str, asked.get("accept", ())))
-    wrong = [str(one.get("attack")) for one in attacks if not one.keys() >= _KEYS or not _follows(one, accepted)]
-    told = ", ".join(str(one.get("attack")) for one in attacks) or "none"
-    yield Check(what="attacks", holds=not wrong, detail=f"impossible: {', '.join(wrong)}" if wrong else told)
-    refuted = [f"{one['attack']} refutes the {one['limit']['why']}" for one in attacks if not wrong and _broken(one)]
+    accepted = tuple(map(str, attack_plan.get("accept", ())))
+    wrong = [
+        str(attack.get("attack")) for attack in attacks if not attack.keys() >= _KEYS or not _follows(attack, accepted)
+    ]
+    listing = ", ".join(str(attack.get("attack")) for attack in attacks) or "none"
+    yield Check(what="attacks", holds=not wrong, detail=f"impossible: {', '.join(wrong)}" if wrong else listing)
+    refuted = [
+        f"{attack['attack']} refutes the {attack['limit']['why']}"
+        for attack in attacks
+        if not wrong and _broken(attack)
+    ]
     if refuted:
         yield Check(
             what="claims that an attack refutes", holds=True, detail=f"{'; '.join(refuted)}: the plan accepts it"
         )
 
 
-def _follows(one: Mapping[str, Any], accepted: tuple[str, ...]) -> bool:
+def _follows(attack: Mapping[str, Any], accepted: tuple[str, ...]) -> bool:
     """Whether what is stated can be computed from the rates."""
-    runs = [one["target"], one["naive"], *([one["control"]] if one["control"] is not None else [])]
-    if not _interval(one["target"]) or not all(_interval(run) or _exact(run) for run in runs[1:]):
+    runs = [attack["target"], attack["naive"], *([attack["control"]] if attack["control"] is not None else [])]
+    if not _interval(attack["target"]) or not all(_interval(run) or _exact(run) for run in runs[1:]):
         return False
-    if one.get("beyond") and one["limit"] is not None:
+    if attack.get("beyond") and attack["limit"] is not None:
         return False
     base = max(runs[1:], key=lambda run: float(run["rate"] or 0))
-    worst = one["worst"]
+    worst = attack["worst"]
     return (
-        _excess(one, base)
+        _excess(attack, base)
         and (worst is None or 0 <= worst <= 1)
-        and one["outcome"] == _outcome(one, base)
-        and (not _broken(one) or any(is_named(str(one["attack"]), name) for name in accepted))
+        and attack["outcome"] == _outcome(attack, base)
+        and (not _broken(attack) or any(is_named(str(attack["attack"]), name) for name in accepted))
     )
 
 
@@ -169,10 +175,10 @@ def _wilson(rate: float, trials: int, z: float) -> tuple[float, float]:
     return max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
 
 
-def _excess(one: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
-    if one["target"]["rate"] is None:
-        return one["risk"]["value"] is None
-    target, risk = one["target"], one["risk"]
+def _excess(attack: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
+    if attack["target"]["rate"] is None:
+        return attack["risk"]["value"] is None
+    target, risk = attack["target"], attack["risk"]
     excess = {
         "value": _over(float(target["rate"]), float(base["rate"] or 0)),
         "low": _over(float(target["low"]), float(base["high"])),
@@ -186,9 +192,9 @@ def _over(rate: float, without: float) -> float:
     return max((rate - without) / (1 - without), 0.0) if without < 1 else 0.0
 
 
-def _outcome(one: Mapping[str, Any], base: Mapping[str, Any]) -> str:
-    target = one["target"]
-    limit = float(base["high"]) if one["limit"] is None else float(one["limit"]["value"])
+def _outcome(attack: Mapping[str, Any], base: Mapping[str, Any]) -> str:
+    target = attack["target"]
+    limit = float(base["high"]) if attack["limit"] is None else float(attack["limit"]["value"])
     if target["rate"] is None:
         return "not tried"
     if target["trials"] >= FEWEST and target["low"] > limit:
@@ -197,5 +203,5 @@ def _outcome(one: Mapping[str, Any], base: Mapping[str, Any]) -> str:
     return "inconclusive" if few or target["low"] <= base["high"] or target["high"] > limit else "not refuted"
 
 
-def _broken(one: Mapping[str, Any]) -> bool:
-    return one["limit"] is not None and one["outcome"] == "refuted"
+def _broken(attack: Mapping[str, Any]) -> bool:
+    return attack["limit"] is not None and attack["outcome"] == "refuted"

@@ -52,7 +52,7 @@ def _counted(rows: EngineSource, published: Published, counted: Mapping[str, Kin
     grouped = rows.cells(quasi, [rows.domain(name, kind) for name, kind in counted.items()])
     stars = [np.array([label == TOP for label in labels], np.bool_) for labels in grouped.labels]
     wild = grouped.wild or [np.zeros(len(labels), np.bool_) for labels in grouped.labels]
-    both = tuple(np.asarray(one | other) for one, other in zip(wild, stars, strict=True))
+    both = tuple(np.asarray(mask | other) for mask, other in zip(wild, stars, strict=True))
     grouped = replace(grouped, wild=both)
     return replace(grouped, population=_population(grouped, published))
 
@@ -171,4 +171,4 @@ def claim(model: Model, parameters: Mapping[str, Any], classes: Classes, reading
 def smallest(classes: Classes) -> dict[str, int]:
     """The size of the smallest class under both readings of unknown cells, in people where these are counted."""
     sizes = {"value": classes.by_people().sizes, "wildcard": as_wildcards(classes).sizes}
-    return {reading: int(found.min()) if classes.count else 0 for reading, found in sizes.items()}
+    return {reading: int(class_sizes.min()) if classes.count else 0 for reading, class_sizes in sizes.items()}

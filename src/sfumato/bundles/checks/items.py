@@ -48,31 +48,31 @@ def labels_apart(manifest: Mapping[str, Any], table: Table) -> Iterable[Check]:
 def _wrong(within: Mapping[str, str], coarser: frozenset[str], table: Table, column: Mapping[str, Any]) -> str:
     if column["type"] != "set":
         return _unknown(within, coarser, frozenset(table.column(str(column["name"]), "text").values))
-    found = set_column(table, str(column["name"]), separator=str(column["separator"]))
-    wrong = _unknown(within, coarser, frozenset(found.labels))
+    items = set_column(table, str(column["name"]), separator=str(column["separator"]))
+    wrong = _unknown(within, coarser, frozenset(items.labels))
     if wrong:
         return wrong
-    code = {label: place for place, label in enumerate(found.labels)}
-    rows = np.repeat(np.arange(len(found.starts) - 1, dtype=np.int64), np.diff(found.starts))
-    keys = np.sort(rows * len(code) + found.codes)
+    code = {label: place for place, label in enumerate(items.labels)}
+    rows = np.repeat(np.arange(len(items.starts) - 1, dtype=np.int64), np.diff(items.starts))
+    keys = np.sort(rows * len(code) + items.codes)
     over = np.full(len(code), -1, np.int64)
     for label, wider in within.items():
         over[code[label]] = code[wider]
-    above = over[found.codes]
+    above = over[items.codes]
     while (above >= 0).any():
         some = above >= 0
         wanted = rows[some] * len(code) + above[some]
         both = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
         if both.any():
-            return f"a record shows {found.labels[int(above[some][np.argmax(both)])]!r} beside what it covers"
+            return f"a record shows {items.labels[int(above[some][np.argmax(both)])]!r} beside what it covers"
         above[some] = over[above[some]]
     return ""
 
 
-def _unknown(within: Mapping[str, str], coarser: frozenset[str], shown: frozenset[str]) -> str:
+def _unknown(within: Mapping[str, str], coarser: frozenset[str], labels: frozenset[str]) -> str:
     """A label that is not shown, a wider one that is not coarser, or a ring of them."""
     for label, wider in within.items():
-        if label not in shown or wider not in shown or wider not in coarser:
+        if label not in labels or wider not in labels or wider not in coarser:
             return f"{label!r} within {wider!r}: both must be shown, and the wider one coarser"
         seen, up = {label}, wider
         while up in within and up not in seen:
@@ -110,30 +110,30 @@ def items_written(manifest: Mapping[str, Any], table: Table) -> Iterable[Check]:
         if column["role"] != "quasi" or column["type"] not in ITEM_TYPES:
             continue
         name = str(column["name"])
-        found = tokens(table, name, str(column["separator"]))
-        wrong = _blanks(table, name, found) or _disorder(found)
+        item_tokens = tokens(table, name, str(column["separator"]))
+        wrong = _blanks(table, name, item_tokens) or _disorder(item_tokens)
         if not wrong and column["type"] == "trajectory":
             tree = manifest["plan"]["columns"][name].get("time_hierarchy")
             coarser = frozenset(manifest["recoding"]["columns"][name]["coarser"])
-            wrong = _against_the_clock(found, str(column["mark"]), tree, coarser)
+            wrong = _against_the_clock(item_tokens, str(column["mark"]), tree, coarser)
         yield Check(what=f"items of {name} as they are written", holds=not wrong, detail=wrong or "in one order")
 
 
-def _blanks(table: Table, name: str, found: Tokens) -> str:
+def _blanks(table: Table, name: str, tokens: Tokens) -> str:
     """A text that differs from its items by blanks alone."""
     cells = table.frame[name]
     texts = cells.cast(pl.String) if cells.dtype in TEXTS else None
     around = texts is not None and bool((texts != texts.str.strip_chars()).any())
-    return "blanks around items" if around or found.texts.n_unique() < len(found.texts) else ""
+    return "blanks around items" if around or tokens.texts.n_unique() < len(tokens.texts) else ""
 
 
-def _disorder(found: Tokens) -> str:
+def _disorder(tokens: Tokens) -> str:
     """Two records that write the same items in two orders, or one that has an item twice."""
-    inside = np.ones(max(len(found.codes) - 1, 0), np.bool_)
-    ends = found.starts[1:-1]
-    inside[ends[(ends > 0) & (ends < len(found.codes))] - 1] = False
-    pairs = np.unique(np.stack([found.codes[:-1], found.codes[1:]], axis=1)[inside], axis=0)
-    waiting = np.bincount(pairs[:, 1], minlength=len(found.texts)) if len(pairs) else np.zeros(0, np.int64)
+    inside = np.ones(max(len(tokens.codes) - 1, 0), np.bool_)
+    ends = tokens.starts[1:-1]
+    inside[ends[(ends > 0) & (ends < len(tokens.codes))] - 1] = False
+    pairs = np.unique(np.stack([tokens.codes[:-1], tokens.codes[1:]], axis=1)[inside], axis=0)
+    waiting = np.bincount(pairs[:, 1], minlength=len(tokens.texts)) if len(pairs) else np.zeros(0, np.int64)
     after: dict[int, list[int]] = {}
     for first, then in pairs.tolist():
         after.setdefault(first, []).append(then)
@@ -143,60 +143,60 @@ def _disorder(found: Tokens) -> str:
             waiting[then] -= 1
             if not waiting[then]:
                 free.append(then)
-    return f"no order of items fits all records: {found.texts[min(after)]!r} stands before and after" if after else ""
+    return f"no order of items fits all records: {tokens.texts[min(after)]!r} stands before and after" if after else ""
 
 
-def _against_the_clock(found: Tokens, mark: str, tree: str | None, coarser: Collection[str]) -> str:
+def _against_the_clock(tokens: Tokens, mark: str, tree: str | None, coarser: Collection[str]) -> str:
     """A reading that lies wholly before one that is written earlier, or a second place at the same moment."""
-    texts = found.texts.to_list()
-    read = [_when(text, mark, told=tree in (None, *_CLOCKED) or text not in coarser) for text in texts]
-    kind = next(iter(Counter(one.kind for one in read if one is not None).most_common(1)), ("", 0))[0]
-    known = [one if one is not None and one.kind == kind else None for one in read]
-    lows = sorted({one.low for one in known if one is not None})
-    begins = np.array([0 if one is None else bisect_left(lows, one.low) + 1 for one in known], np.int64)
-    limits = np.array([len(lows) + 1 if one is None else _limit(lows, one) for one in known], np.int64)
-    rows = np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts))
+    texts = tokens.texts.to_list()
+    read = [_when(text, mark, readable=tree in (None, *_CLOCKED) or text not in coarser) for text in texts]
+    kind = next(iter(Counter(reading.kind for reading in read if reading is not None).most_common(1)), ("", 0))[0]
+    known = [reading if reading is not None and reading.kind == kind else None for reading in read]
+    lows = sorted({reading.low for reading in known if reading is not None})
+    begins = np.array([0 if reading is None else bisect_left(lows, reading.low) + 1 for reading in known], np.int64)
+    limits = np.array([len(lows) + 1 if reading is None else _limit(lows, reading) for reading in known], np.int64)
+    rows = np.repeat(np.arange(len(tokens.starts) - 1), np.diff(tokens.starts))
     width = len(lows) + 2
-    latest = np.maximum.accumulate(rows * width + begins[found.codes]) - rows * width if len(rows) else rows
-    back = (rows[1:] == rows[:-1]) & (latest[:-1] >= limits[found.codes[1:]])
+    latest = np.maximum.accumulate(rows * width + begins[tokens.codes]) - rows * width if len(rows) else rows
+    back = (rows[1:] == rows[:-1]) & (latest[:-1] >= limits[tokens.codes[1:]])
     if back.any():
-        return f"{found.where(int(np.argmax(back)) + 1)} goes back in time"
-    return _twice_at_once(found, rows, begins, _exact(texts, known, tree, coarser), width)
+        return f"{tokens.where(int(np.argmax(back)) + 1)} goes back in time"
+    return _twice_at_once(tokens, rows, begins, _exact(texts, known, tree, coarser), width)
 
 
-def _limit(lows: list[Any], one: When) -> int:
+def _limit(lows: list[Any], reading: When) -> int:
     """From which rank of beginnings on a reading lies wholly before."""
-    return (bisect_right(lows, one.high) if one.closed else bisect_left(lows, one.high)) + 1
+    return (bisect_right(lows, reading.high) if reading.closed else bisect_left(lows, reading.high)) + 1
 
 
 def _exact(texts: list[str], known: list[When | None], tree: str | None, coarser: Collection[str]) -> NDArray[np.bool_]:
     """Which readings tell the moment itself."""
     return np.array(
         [
-            one is not None and one.low == one.high and (tree is None or text not in coarser)
-            for text, one in zip(texts, known, strict=True)
+            reading is not None and reading.low == reading.high and (tree is None or text not in coarser)
+            for text, reading in zip(texts, known, strict=True)
         ],
         np.bool_,
     )
 
 
 def _twice_at_once(
-    found: Tokens, rows: NDArray[np.int64], begins: NDArray[np.int64], exact: NDArray[np.bool_], width: int
+    tokens: Tokens, rows: NDArray[np.int64], begins: NDArray[np.int64], exact: NDArray[np.bool_], width: int
 ) -> str:
     """A person who is read at two places at the same moment."""
-    places = np.flatnonzero(exact[found.codes]) if len(exact) else np.zeros(0, np.int64)
-    keys = rows[places] * width + begins[found.codes[places]]
+    places = np.flatnonzero(exact[tokens.codes]) if len(exact) else np.zeros(0, np.int64)
+    keys = rows[places] * width + begins[tokens.codes[places]]
     again = np.flatnonzero(keys[1:] == keys[:-1])
-    return f"{found.where(int(places[again[0] + 1]))} is a second place at the same time" if len(again) else ""
+    return f"{tokens.where(int(places[again[0] + 1]))} is a second place at the same time" if len(again) else ""
 
 
-def _when(text: str, mark: str, *, told: bool) -> When | None:
+def _when(text: str, mark: str, *, readable: bool) -> When | None:
     """When a reading was, as far as its label tells."""
     time = text.rpartition(mark)[2].strip()
-    found = moment(time) if told else None
-    if found is not None:
-        return When(kind=found[0], low=found[1], high=found[1])
-    interval = read_interval(time) if told else None
+    instant = moment(time) if readable else None
+    if instant is not None:
+        return When(kind=instant[0], low=instant[1], high=instant[1])
+    interval = read_interval(time) if readable else None
     if interval is None:
         return None
     return When(kind="number", low=interval.low, high=interval.high, closed=interval.closed)
@@ -240,8 +240,8 @@ def released_records(table: Table, columns: Iterable[Mapping[str, Any]]) -> Tran
             continue
         name = str(column["name"])
         if column["type"] in ITEM_TYPES:
-            found = set_column(table, name, separator=str(column["separator"]))
-            parts.append(ItemPart(starts=found.starts, codes=found.codes, labels=found.labels))
+            items = set_column(table, name, separator=str(column["separator"]))
+            parts.append(ItemPart(starts=items.starts, codes=items.codes, labels=items.labels))
         else:
             cells = table.column(name, "text")
             parts.append(ItemPart.of_cells(cells.codes, tuple(f"{name}={value}" for value in cells.values)))
@@ -262,10 +262,10 @@ def item_checks(
     yield from formulas_escaped(manifest, [folder / str(manifest["data"]["file"])])
     yield from shape(folder, manifest, table)
     if same_columns(manifest, table):
-        roles = {str(one["name"]): Role(one["role"]) for one in manifest["data"]["columns"]}
+        roles = {str(column["name"]): Role(column["role"]) for column in manifest["data"]["columns"]}
         rare = list(near_unique_remarks(manifest, table, unchanged(roles)))
         yield from rare
-        yield marks_fit(manifest, [*(one.detail for one in rare), *_due(manifest["plan"])], Check)
+        yield marks_fit(manifest, [*(remark.detail for remark in rare), *_due(manifest["plan"])], Check)
         yield algorithm_fits(manifest, Check)
         counted = [name for name, role in roles.items() if role in (Role.QUASI, Role.SENSITIVE, Role.TARGET)]
         itemized = [str(c["name"]) for c in manifest["data"]["columns"] if c["type"] in ITEM_TYPES]
@@ -279,9 +279,9 @@ def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Ite
     """Claims are recomputed and are what the plan asks for; roles, counts and figures fit together."""
     columns, plan = manifest["data"]["columns"], manifest["plan"]
     yield from _roles(columns, plan)
-    yield from cells_fit([one for one in columns if one["type"] not in ITEM_TYPES], table)
+    yield from cells_fit([column for column in columns if column["type"] not in ITEM_TYPES], table)
     records = released_records(table, columns)
-    sensitive = tuple(str(one["name"]) for one in columns if one["role"] == "sensitive")
+    sensitive = tuple(str(column["name"]) for column in columns if column["role"] == "sensitive")
     for stated in manifest["claims"]:
         model = known.model(stated["model"], stated["parameters"])
         looked_at = records
@@ -290,17 +290,17 @@ def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Ite
             if name not in sensitive:
                 raise ValueError(f"claim about {name!r}, which is not a sensitive column of the release")
             looked_at = replace(records, secret=secret_of(table.column(name, "text")))
-        found = plain(item_claim(model, stated["parameters"], looked_at).to_json())
-        same = rounded(found) == rounded(stated)
-        detail = f"required {found['sense']} {found['limit']:g}, reached {found['reached']:.6g}"
-        if not found["holds"]:
-            detail += f"; {found['classes_failing']:,} sets of known items fail"
+        actual = plain(item_claim(model, stated["parameters"], looked_at).to_json())
+        same = rounded(actual) == rounded(stated)
+        detail = f"required {actual['sense']} {actual['limit']:g}, reached {actual['reached']:.6g}"
+        if not actual["holds"]:
+            detail += f"; {actual['classes_failing']:,} sets of known items fail"
         elif not same:
             detail += f"; the manifest states {stated.get('reached')}, holds: {stated.get('holds')}"
-        yield Check(what=f"claim {stated['model']}", holds=bool(found["holds"]) and same, detail=detail)
-    asked = plain(known.asked(plan, sensitive))
-    mine = [[one["model"], one["parameters"]] for one in manifest["claims"]]
-    yield Check(what="claims are what the plan asks for", holds=asked == plain(mine), detail=f"{len(mine)} claims")
+        yield Check(what=f"claim {stated['model']}", holds=bool(actual["holds"]) and same, detail=detail)
+    expected = plain(known.asked(plan, sensitive))
+    mine = [[claim["model"], claim["parameters"]] for claim in manifest["claims"]]
+    yield Check(what="claims are what the plan asks for", holds=expected == plain(mine), detail=f"{len(mine)} claims")
     yield from _counts(manifest, records, columns, table)
     yield from attacks_fit(manifest)
     yield from _attacked(manifest, records, sensitive)
@@ -308,8 +308,8 @@ def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Ite
 
 def _attacked(manifest: Mapping[str, Any], records: Transactions, sensitive: Sequence[str]) -> Iterable[Check]:
     """Attackers who know one item to four, and as many as the claims allow, but no more than a released record has."""
-    asked = manifest["plan"]["attack"]
-    if not asked["run"] or (asked["attacks"] and not {"all", SPARSE} & {*asked["attacks"]}):
+    attack_plan = manifest["plan"]["attack"]
+    if not attack_plan["run"] or (attack_plan["attacks"] and not {"all", SPARSE} & {*attack_plan["attacks"]}):
         return
     longest = max(int(np.diff(records.starts).max(initial=0)), 1)
     promised = {int(claim["parameters"].get(key, 0)) for claim in manifest["claims"] for key in ("l", "m")}
@@ -381,11 +381,11 @@ def _counts(
         alone = released_records(table, [column])
         here, supports = stated[column["name"]], alone.supports()
         seen = {"shown": int((supports > 0).sum()), "entries": len(alone.codes)}
-        told = {key: here[key] for key in seen}
+        stated_counts = {key: here[key] for key in seen}
         prefix = "" if column["type"] in ITEM_TYPES else f"{column['name']}="
         coarser = set(here["coarser"]) <= {label.removeprefix(prefix) for label in alone.labels}
         coarser = coarser and here["coarser"] == sorted(set(here["coarser"]))
         planned = manifest["plan"]["columns"][column["name"]]
         risen = coarser and (not here["coarser"] or "hierarchy" in planned or "time_hierarchy" in planned)
         kind = here["kind"] == (column["type"] if column["type"] in ITEM_TYPES else "table")
-        yield Check(what=f"items of {column['name']}", holds=seen == told and risen and kind, detail=str(seen))
+        yield Check(what=f"items of {column['name']}", holds=seen == stated_counts and risen and kind, detail=str(seen))

@@ -63,34 +63,34 @@ def written(document: Document) -> str:
     return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 
 
-def _counts(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
+def _counts(document: Document, request: Mapping[str, Any], text: str) -> Looked:
     """Every combination of declared values once, in order, with a count."""
-    due = [list(one) for one in product(*asked["columns"].values())]
-    yield same("columns of the result", document["columns"], [*asked["columns"], "count"])
+    due = [list(combination) for combination in product(*request["columns"].values())]
+    yield same("columns of the result", document["columns"], [*request["columns"], "count"])
     fits = [row[:-1] for row in document["rows"]] == due
     yield Check(what="combinations", holds=fits, detail=f"{len(due):,} of declared values, each once")
     yield _whole("counts", [row[-1] for row in document["rows"]])
 
 
-def _bayes(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
+def _bayes(document: Document, request: Mapping[str, Any], text: str) -> Looked:
     """Counts by value and class add up to those by class."""
-    classes = asked["columns"][asked["target"]]
+    classes = request["columns"][request["target"]]
     yield same("classes", document["classes"], classes)
-    yield same("class column", document["target"], asked["target"])
+    yield same("class column", document["target"], request["target"])
     yield same(
-        "columns", sorted(document["columns"]), sorted(name for name in asked["columns"] if name != asked["target"])
+        "columns", sorted(document["columns"]), sorted(name for name in request["columns"] if name != request["target"])
     )
     yield _whole("records by class", document["records"])
     for name, table in document["columns"].items():
-        said = asked["columns"][name]
-        if isinstance(said, list):
-            yield same(f"values of {name}", sorted(table), sorted(said))
-        yield _whole(f"counts of {name}", [one for row in table.values() for one in row])
+        domain = request["columns"][name]
+        if isinstance(domain, list):
+            yield same(f"values of {name}", sorted(table), sorted(domain))
+        yield _whole(f"counts of {name}", [count for row in table.values() for count in row])
         sums = [sum(column) for column in zip(*table.values(), strict=True)]
         yield same(f"counts of {name} add up", sums, document["records"])
 
 
-def _tree(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
+def _tree(document: Document, request: Mapping[str, Any], text: str) -> Looked:
     """The document is a tree over the declared columns whose leaves share out their domains."""
     try:
         tree = stated_tree(text)
@@ -100,18 +100,20 @@ def _tree(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
     yield Check(
         what="tree", holds=tree.form == "tree", detail=f"{len(tree.leaves):,} leaves that share out the domains"
     )
-    yield same("class column", tree.target, asked["target"])
-    yield same("classes", list(tree.classes), asked["columns"][asked["target"]])
-    yield same("columns of the tree", sorted(tree.whole), sorted(n for n in asked["columns"] if n != asked["target"]))
-    told = [one.counts for one in tree.leaves]
-    yield Check(what="leaves show class counts", holds=None not in told, detail=f"{tree.records:,} records")
+    yield same("class column", tree.target, request["target"])
+    yield same("classes", list(tree.classes), request["columns"][request["target"]])
+    yield same(
+        "columns of the tree", sorted(tree.whole), sorted(n for n in request["columns"] if n != request["target"])
+    )
+    leaf_counts = [leaf.counts for leaf in tree.leaves]
+    yield Check(what="leaves show class counts", holds=None not in leaf_counts, detail=f"{tree.records:,} records")
 
 
-def _means(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
+def _means(document: Document, request: Mapping[str, Any], text: str) -> Looked:
     """As many centres as were asked for, within the declared ranges."""
-    rows, ranges = document["clusters"], list(asked["columns"].values())
-    yield same("columns of the result", document["columns"], [*asked["columns"], "records"])
-    yield same("clusters", len(rows), asked["clusters"])
+    rows, ranges = document["clusters"], list(request["columns"].values())
+    yield same("columns of the result", document["columns"], [*request["columns"], "records"])
+    yield same("clusters", len(rows), request["clusters"])
     inside = all(
         side["low"] - 1e-9 <= x <= side["high"] + 1e-9 for row in rows for x, side in zip(row[:-1], ranges, strict=True)
     )
@@ -120,57 +122,63 @@ def _means(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
     yield same("squared distances are not negative", document["squared distances"] >= 0, True)
 
 
-def _rules(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
+def _rules(document: Document, request: Mapping[str, Any], text: str) -> Looked:
     """Sets reach the least support, their parts are there with at least theirs, and the rules are those of the sets."""
-    supports = {frozenset(one["items"]): one["rows"] for one in document["sets"]}
-    whole, least = document["rows"], _least(asked.get("min_support", 0.01), document["rows"])
+    supports = {frozenset(itemset["items"]): itemset["rows"] for itemset in document["sets"]}
+    whole, least = document["rows"], _least(request.get("min_support", 0.01), document["rows"])
     yield same("each set once", len(supports), len(document["sets"]))
     lists = [s["items"] for s in document["sets"]] + [r[end] for r in document["rules"] for end in _SIDES]
     yield same("items that are listed twice", sorted({*chain(*(x for x in lists if len({*x}) < len(x)))}), [])
     yield same("least rows of a frequent set", document["least rows"], least)
     yield _whole("rows of sets", list(supports.values()))
-    few = [sorted(one) for one, rows in supports.items() if not least <= rows <= whole]
+    few = [sorted(itemset) for itemset, rows in supports.items() if not least <= rows <= whole]
     yield Check(what="supports", holds=not few, detail=f"out of reach: {listed(few)}" if few else f"{len(supports):,}")
-    torn = [sorted(one) for one, rows in supports.items() if any(supports.get(part, -1) < rows for part in _parts(one))]
+    torn = [
+        sorted(itemset)
+        for itemset, rows in supports.items()
+        if any(supports.get(part, -1) < rows for part in _parts(itemset))
+    ]
     yield Check(
         what="parts of frequent sets", holds=not torn, detail=f"not there: {listed(torn)}" if torn else "frequent"
     )
     if len(supports) > MOST_RULE_SETS or torn:
         return
-    confidence = asked.get("min_confidence", 0.5)
+    confidence = request.get("min_confidence", 0.5)
     yield same("least confidence", document["min_confidence"], confidence)
     yield from _rule_figures(document, supports, whole, Fraction(str(confidence)))
 
 
-def _graded(document: Document, asked: Mapping[str, Any], text: str) -> Looked:
+def _graded(document: Document, request: Mapping[str, Any], text: str) -> Looked:
     """The terms are those of the session, and the commitment is a digest; only who holds the secret can open it."""
-    yield same("columns of the result", document["columns"], terms_json(read_terms(asked["columns"])))
+    yield same("columns of the result", document["columns"], terms_json(read_terms(request["columns"])))
     fits = re.fullmatch("[0-9a-f]{64}", str(document["agreement"])) is not None
     yield Check(what="commitment", holds=fits, detail="a digest" if fits else "no digest")
 
 
 def _rule_figures(document: Document, supports: Mapping[frozenset[str], int], whole: int, least: Fraction) -> Looked:
     due = {
-        (left, one - left): rows
-        for one, rows in supports.items()
-        for size in range(1, len(one))
-        for left in map(frozenset, combinations(sorted(one), size))
+        (left, itemset - left): rows
+        for itemset, rows in supports.items()
+        for size in range(1, len(itemset))
+        for left in map(frozenset, combinations(sorted(itemset), size))
         if Fraction(rows, supports[left]) >= least
     }
-    told = {(frozenset(one["antecedent"]), frozenset(one["consequent"])): one for one in document["rules"]}
-    complete = told.keys() == due.keys() and len(told) == len(document["rules"])
-    yield Check(what="rules", holds=complete, detail=f"{len(due):,} follow from the sets, {len(told):,} are listed")
+    stated_rules = {(frozenset(rule["antecedent"]), frozenset(rule["consequent"])): rule for rule in document["rules"]}
+    complete = stated_rules.keys() == due.keys() and len(stated_rules) == len(document["rules"])
+    yield Check(
+        what="rules", holds=complete, detail=f"{len(due):,} follow from the sets, {len(stated_rules):,} are listed"
+    )
     wrong = 0
     for (left, right), rows in due.items():
-        one = told.get((left, right))
+        rule = stated_rules.get((left, right))
         figures = (rows, rows / whole, rows / supports[left], rows * whole / supports[left] / supports[right])
         names = ("rows", "support", "confidence", "lift")
-        wrong += one is None or not all(isclose(one[n], x, rel_tol=1e-9) for n, x in zip(names, figures, strict=True))
+        wrong += rule is None or not all(isclose(rule[n], x, rel_tol=1e-9) for n, x in zip(names, figures, strict=True))
     yield same("rules with other figures", wrong, 0)
 
 
-def _parts(one: frozenset[str]) -> Iterable[frozenset[str]]:
-    return (one - {item} for item in one) if len(one) > 1 else ()
+def _parts(itemset: frozenset[str]) -> Iterable[frozenset[str]]:
+    return (itemset - {item} for item in itemset) if len(itemset) > 1 else ()
 
 
 def _least(share: float, rows: int) -> int:
@@ -178,7 +186,7 @@ def _least(share: float, rows: int) -> int:
 
 
 def _whole(what: str, numbers: Iterable[Any]) -> Check:
-    wrong = [one for one in numbers if not isinstance(one, int) or isinstance(one, bool) or one < 0]
+    wrong = [number for number in numbers if not isinstance(number, int) or isinstance(number, bool) or number < 0]
     return Check(what=what, holds=not wrong, detail=f"no counts: {listed(wrong)}" if wrong else "whole numbers")
 
 

@@ -49,8 +49,8 @@ def contradictions(stated: Mapping[str, Any], planned: Mapping[str, Any], missin
     if form in _SHARES and "sizes" in stated:
         wrong += [label for label, steps in stated["labels"].items() if not _shared(label, steps, stated)]
     if form == "distributions":
-        told = [label for label in words if label.startswith('{"') and stated["labels"][label] != 0]
-        wrong += [f"{label} counts nothing" for label in told if read_distribution(label) is None]
+        distributions = [label for label in words if label.startswith('{"') and stated["labels"][label] != 0]
+        wrong += [f"{label} counts nothing" for label in distributions if read_distribution(label) is None]
     if form == "intervals":
         wrong += [label for label in words if read_interval(label) is None]
     if "rule" in stated:
@@ -63,10 +63,10 @@ def _sizes(stated: Mapping[str, Any], numeric: bool, words: list[str], missing: 
     sizes, total, leaf = stated["sizes"], stated["total"], 0.0 if stated["continuous"] else 1.0
     wrong = [f"{label} has no size" for label in stated["labels"] if label not in sizes]
     wrong += [f"size of {label}" for label in sizes if label not in stated["labels"]]
-    told: dict[str, float | None] = {TOP: float(total), **dict.fromkeys(missing, leaf)}
-    told |= {label: leaf for label in words if stated["labels"][label] == 0}
+    known_sizes: dict[str, float | None] = {TOP: float(total), **dict.fromkeys(missing, leaf)}
+    known_sizes |= {label: leaf for label in words if stated["labels"][label] == 0}
     if numeric:
-        told |= {label: _width(label, leaf) for label in words}
+        known_sizes |= {label: _width(label, leaf) for label in words}
         wrong += _beyond(words, float(total), leaf)
         kind = stated.get("rule", {}).get("type")
         wrong += ["continuous"] * (kind is not None and bool(stated["continuous"]) != (kind != "integer"))
@@ -79,9 +79,9 @@ def _sizes(stated: Mapping[str, Any], numeric: bool, words: list[str], missing: 
     if values is not None:
         wrong += ["continuous"] * bool(stated["continuous"]) + ["total"] * (total != len(values))
     for label, size in sizes.items():
-        said = told.get(label)
-        near = said is None or isclose(size, said, rel_tol=1e-9, abs_tol=1e-9)
-        counted = leaf and _BOX.fullmatch(label) and said is not None and leaf <= size <= said
+        known_size = known_sizes.get(label)
+        near = known_size is None or isclose(size, known_size, rel_tol=1e-9, abs_tol=1e-9)
+        counted = leaf and _BOX.fullmatch(label) and known_size is not None and leaf <= size <= known_size
         if not near and not counted:  # what lies beyond declared limits has no size
             wrong.append(f"size {size:g} of {label}")
     return wrong
@@ -104,26 +104,26 @@ def _miscounted(sizes: Mapping[str, float], total: int, missing: Sequence[str]) 
     Values outside the declared limits do not count. The limits are not published, so one pair of limits must explain
     all sizes together.
     """
-    values = {label: found for label in sizes if (found := _listed(label, missing)) is not None}
-    wrong = [label for label, found in values.items() if sizes[label] != len(found)]
+    values = {label: members for label in sizes if (members := _listed(label, missing)) is not None}
+    wrong = [label for label, members in values.items() if sizes[label] != len(members)]
     if not wrong:
         return []
-    numbers = {label: found for label, found in values.items() if isinstance(found, range) or _whole(found)}
+    numbers = {label: members for label, members in values.items() if isinstance(members, range) or _whole(members)}
     if len(numbers) == len(values):
-        seen = {int(number) for found in numbers.values() for number in _ends(found)}
+        seen = {int(number) for members in numbers.values() for number in _ends(members)}
         lows = {low for number in seen for low in (number, number - total + 1)}
         for label in wrong:  # the limits cut this one off, at its lower or at its upper end
             first, *_, last = sorted(_ends(numbers[label]))
             lows |= {last - int(sizes[label]) + 1, first + int(sizes[label]) - total}
-        if any(all(_inside(found, low, total) == sizes[x] for x, found in numbers.items()) for low in lows):
+        if any(all(_inside(members, low, total) == sizes[x] for x, members in numbers.items()) for low in lows):
             return []
     return [f"size {sizes[label]:g} of {label}" for label in wrong]
 
 
 def _listed(label: str, missing: Sequence[str]) -> range | list[str] | None:
     """The values that a box or a distribution covers; None where the label does not list them."""
-    if found := _BOX.fullmatch(label):
-        ends = found.groups()
+    if match := _BOX.fullmatch(label):
+        ends = match.groups()
         return range(int(ends[0]), int(ends[1]) + 1) if all(is_readable(end, "integer") for end in ends) else None
     if (counts := read_distribution(label)) is not None:
         return [value for value in counts if value not in missing]
@@ -156,8 +156,8 @@ def _as_wide(label: str, size: float | None) -> bool:
 
 def _width(label: str, leaf: float) -> float | None:
     """How much of a range an interval or a box covers; None where its words do not say."""
-    if found := _BOX.fullmatch(label):
-        ends = [read_interval(text) for text in found.groups()]
+    if match := _BOX.fullmatch(label):
+        ends = [read_interval(text) for text in match.groups()]
         if None in ends:
             return None
         low, high = ends
@@ -170,9 +170,9 @@ def _width(label: str, leaf: float) -> float | None:
 
 def _beyond(words: Iterable[str], total: float, leaf: float) -> list[str]:
     """Whether the intervals reach further than the whole range."""
-    spans = [found for found in map(read_interval, words) if found is not None and found.low < found.high]
-    lows = [one.low for one in spans if one.low > -inf]
-    highs = [one.high + (leaf if one.closed else 0.0) for one in spans if one.high < inf]
+    spans = [span for span in map(read_interval, words) if span is not None and span.low < span.high]
+    lows = [span.low for span in spans if span.low > -inf]
+    highs = [span.high + (leaf if span.closed else 0.0) for span in spans if span.high < inf]
     wide = max(highs, default=0.0) - min(lows, default=0.0) if lows and highs else 0.0
     return [f"total {total:g}, less than the labels cover"] if wide > total * (1 + 1e-9) else []
 
@@ -287,8 +287,8 @@ def distributions_fit(manifest: Mapping[str, Any], classes: Classes, check: Call
     sums = {c: [_rows(label) for label in classes.labels[c]] for c in places}
     wrong = []
     for place in range(classes.count):
-        told = {sums[c][classes.keys[c, place]] for c in places} - {None}
-        if len(told) > 1 or any(int(classes.sizes[place]) % many for many in told if many):
+        totals = {sums[c][classes.keys[c, place]] for c in places} - {None}
+        if len(totals) > 1 or any(int(classes.sizes[place]) % many for many in totals if many):
             wrong.append(place)
     detail = "as many rows as their classes have, or a part of them"
     if wrong:

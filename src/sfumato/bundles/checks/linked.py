@@ -19,7 +19,7 @@ from sfumato.bundles.columns import Published
 from sfumato.bundles.files import MANIFEST, SIGNATURE, sha256
 from sfumato.bundles.manifest.document import load, read_manifest, seal_holds
 from sfumato.bundles.manifest.linked import LinkedManifest
-from sfumato.bundles.provenance import LINKED_STATED, Check, Verification, same, shown
+from sfumato.bundles.provenance import LINKED_STATED, Check, Verification, same, short_text
 from sfumato.bundles.signatures import Card, Signature, checked_signature
 from sfumato.bundles.verify import DATA, tables_of
 from sfumato.core.claims import Claim
@@ -96,12 +96,14 @@ def _files(folder: Path, stated: LinkedManifest) -> Iterable[Check]:
 def _linked(folder: Path, stated: LinkedManifest, model: Build) -> Iterable[Check]:
     """Keys that resolve, and claims on the join."""
     manifests = {name: load(folder / name / MANIFEST) for name in stated.tables}
-    others = [name for name, one in manifests.items() if one["kind"] != "table" or "parts" in one["data"]]
+    others = [
+        name for name, manifest in manifests.items() if manifest["kind"] != "table" or "parts" in manifest["data"]
+    ]
     yield same("tables that are not released as tables of rows", others, [])
     if others:
         return
-    tables = {name: tables_of(folder / name, one)[DATA] for name, one in manifests.items()}
-    published = {name: Published.from_json(one["data"]) for name, one in manifests.items()}
+    tables = {name: tables_of(folder / name, manifest)[DATA] for name, manifest in manifests.items()}
+    published = {name: Published.from_json(manifest["data"]) for name, manifest in manifests.items()}
     strange = _strange(published, stated.links)
     yield same("identifiers that are no keys of a link", strange, [])
     if strange:
@@ -120,18 +122,24 @@ def _linked(folder: Path, stated: LinkedManifest, model: Build) -> Iterable[Chec
     labels = {name: own_labels(tables[name], published[name].schema.quasi) for name in stated.tables}
     joint = joint_classes(labels, above, order, counted=stated.known == "rows")
     whose = persons(above, order, root, tables[root].rows)
-    for name, one in manifests.items():
+    for name, manifest in manifests.items():
         kinds = {column.name: column.kind for column in published[name].columns}
-        made = [(model(each["model"], each["parameters"]), each["parameters"]) for each in one["claims"]]
-        for each in on_the_join(tables[name], kinds, made, joint[whose[name]], whose[name]):
-            told = f"required {each.sense} {shown(each.limit)}, reached {shown(each.reached)} in people on the join"
-            yield Check(what=f"{name}: {each.model} on the join", holds=each.holds, detail=told)
+        models = [(model(each["model"], each["parameters"]), each["parameters"]) for each in manifest["claims"]]
+        for each in on_the_join(tables[name], kinds, models, joint[whose[name]], whose[name]):
+            limit, reached = short_text(each.limit), short_text(each.reached)
+            detail = f"required {each.sense} {limit}, reached {reached} in people on the join"
+            yield Check(what=f"{name}: {each.model} on the join", holds=each.holds, detail=detail)
 
 
 def _strange(published: Mapping[str, Published], links: Sequence[Link]) -> list[str]:
     """Published identifiers that link rows in another way than is stated; and columns of keys that are none."""
     keys = {(link.table, link.column) for link in links} | {(link.to_table, link.to_column) for link in links}
-    named = {(name, c.name) for name, one in published.items() for c in one.columns if c.role is Role.IDENTIFIER}
+    named = {
+        (name, c.name)
+        for name, description in published.items()
+        for c in description.columns
+        if c.role is Role.IDENTIFIER
+    }
     return sorted(f"{table}.{column}" for table, column in keys ^ named)
 
 
@@ -143,7 +151,9 @@ def _above(tables: Mapping[str, Any], link: Link) -> Codes:
 def own_labels(table: Table, quasi: Sequence[str]) -> Codes:
     """The class of each row by its own labels."""
     columns = [table.column(name, "text") for name in quasi]
-    ids, _ = distinct([one.codes for one in columns], [max(len(one.values), 1) for one in columns], table.rows)
+    ids, _ = distinct(
+        [column.codes for column in columns], [max(len(column.values), 1) for column in columns], table.rows
+    )
     return np.asarray(ids, np.int64)
 
 

@@ -85,8 +85,8 @@ def _unruled(stated: Mapping[str, Any], missing: Iterable[str]) -> list[str]:
         return []
     read = Counter(label for label in values.values() if isinstance(label, str))
     sizes = stated.get("sizes", {})
-    shown = [label for label in stated.get("labels", {}) if label not in (TOP, *missing)]
-    return [label for label in shown if not read[label] or sizes.get(label, read[label]) != read[label]]
+    labels = [label for label in stated.get("labels", {}) if label not in (TOP, *missing)]
+    return [label for label in labels if not read[label] or sizes.get(label, read[label]) != read[label]]
 
 
 def trees_fit(manifest: Mapping[str, Any], guarded: Iterable[str], check: Callable[..., Any]) -> Iterable[Any]:
@@ -132,14 +132,14 @@ def losses(
     view = _view(manifest, classes)
     k = max((int(c["parameters"]["k"]) for c in manifest["claims"] if c["model"] == "k-anonymity"), default=1)
     given = {"target"} if view.target is not None else set[str]()
-    given |= {"sizes"} if all("sizes" in one for one in columns) else set()
-    given |= {"steps"} if all(step is not None for one in columns for step in one["labels"].values()) else set()
-    found: dict[str, float] = {}
+    given |= {"sizes"} if all("sizes" in column for column in columns) else set()
+    given |= {"steps"} if all(step is not None for column in columns for step in column["labels"].values()) else set()
+    figures: dict[str, float] = {}
     for name in manifest["utility"] if names is None else names:
         metric = known.metric(name, k=k)
         if set(metric.needs) <= given:
-            found[name] = metric.measure(view)
-    return found
+            figures[name] = metric.measure(view)
+    return figures
 
 
 def within_range(metric: Metric, value: Any) -> bool:
@@ -239,9 +239,9 @@ def _wrong(manifest: Mapping[str, Any], trail: Mapping[str, Any], classes: Class
     walk = walked_back(classes, [(s["column"], s["coarse"], tuple(s["fine"])) for s in steps], by)
     wrong = [f"step {n} replaces nothing, or labels that do not occur" for n in walk.empty]
     stated = [trail["anonymity"], *(step["anonymity"] for step in steps)]
-    for n, (found, said) in enumerate(zip(walk.anonymity, stated, strict=True)):
-        if found != said:
-            wrong.append(f"after {n} steps the smallest class has {found} rows, not {said}")
+    for n, (actual, expected) in enumerate(zip(walk.anonymity, stated, strict=True)):
+        if actual != expected:
+            wrong.append(f"after {n} steps the smallest class has {actual} rows, not {expected}")
     for n, (worth, step) in enumerate(zip(walk.scores, steps, strict=True), start=1):
         if not isclose(worth, step["score"], rel_tol=_NEAR, abs_tol=_NEAR):
             wrong.append(f"the score of step {n} is {worth:g}, not {step['score']:g}")
@@ -252,29 +252,31 @@ def _wrong(manifest: Mapping[str, Any], trail: Mapping[str, Any], classes: Class
 
 def _losses(trail: Mapping[str, Any], metric: Metric) -> list[str]:
     """Losses that the metric cannot have, or that grow where labels are only told apart."""
-    every = [one["loss"] for one in (trail, *trail["steps"])]
-    told = [loss for loss in every if loss is not None]
-    if 0 < len(told) < len(every):
+    every = [step["loss"] for step in (trail, *trail["steps"])]
+    stated_losses = [loss for loss in every if loss is not None]
+    if 0 < len(stated_losses) < len(every):
         return ["some steps state a loss, and some do not"]
-    wrong = [f"a loss of {loss}, which {metric.name} cannot be" for loss in told if not within_range(metric, loss)]
+    wrong = [
+        f"a loss of {loss}, which {metric.name} cannot be" for loss in stated_losses if not within_range(metric, loss)
+    ]
     if not wrong and metric.name in _FALLING:
-        wrong = [f"the loss grows from {a:g} to {b:g}" for a, b in pairwise(told) if b > a + _NEAR]
+        wrong = [f"the loss grows from {a:g} to {b:g}" for a, b in pairwise(stated_losses) if b > a + _NEAR]
     return wrong
 
 
 def _loss(manifest: Mapping[str, Any], trail: Mapping[str, Any]) -> list[str]:
     """The last figure of the trail is that of the release, where the trail counts the loss."""
     metric = manifest["plan"]["utility"]["metric"]
-    said = manifest["utility"].get(metric)
-    every = [one["loss"] for one in (trail, *trail["steps"])]
-    if said is None:
+    stated = manifest["utility"].get(metric)
+    every = [step["loss"] for step in (trail, *trail["steps"])]
+    if stated is None:
         return [] if set(every) == {None} else ["the trail states losses that are not public"]
     if metric != "loss":
         return []
     last = every[-1]
-    if isclose(last, said, rel_tol=0.0, abs_tol=_NEAR):
+    if isclose(last, stated, rel_tol=0.0, abs_tol=_NEAR):
         return []
-    return [f"the trail ends with a loss of {last:g}, the release has {said:g}"]
+    return [f"the trail ends with a loss of {last:g}, the release has {stated:g}"]
 
 
 def walked_back(classes: Classes, steps: Sequence[tuple[str, str, tuple[str, ...]]], target: str | None) -> Walk:
@@ -304,8 +306,8 @@ def _smallest(classes: Classes) -> int:
 
 def _squares(classes: Classes, place: int, label: str) -> float:
     """The squares of the classes that have a label, added up."""
-    shown = np.array([name == label for name in classes.labels[place]], np.bool_)[classes.keys[place]]
-    return float((classes.sizes[shown].astype(np.float64) ** 2).sum())
+    mask = np.array([name == label for name in classes.labels[place]], np.bool_)[classes.keys[place]]
+    return float((classes.sizes[mask].astype(np.float64) ** 2).sum())
 
 
 def _histogram(classes: Classes, place: int, target: str) -> NDArray[np.float64]:
@@ -338,7 +340,7 @@ def _merged(classes: Classes, place: int, coarse: str, fine: tuple[str, ...]) ->
     names = tuple(dict.fromkeys([coarse if label in fine else label for label in labels]))
     lift = np.array([names.index(coarse if label in fine else label) for label in labels], np.int32)
     keys = [lift[codes] if c == place else codes for c, codes in enumerate(classes.keys)]
-    shown = tuple(names if c == place else old for c, old in enumerate(classes.labels))
-    ids, count = distinct(keys, [len(old) for old in shown], classes.count)
+    new_labels = tuple(names if c == place else old for c, old in enumerate(classes.labels))
+    ids, count = distinct(keys, [len(old) for old in new_labels], classes.count)
     first = representatives(ids, count)
-    return classes.merged(np.array([codes[first] for codes in keys], np.int32), shown, ids, count)
+    return classes.merged(np.array([codes[first] for codes in keys], np.int32), new_labels, ids, count)

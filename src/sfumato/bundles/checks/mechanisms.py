@@ -58,9 +58,9 @@ def domains_known(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Ite
 
 def _found(domains: Mapping[str, Any]) -> set[str]:
     """The columns whose domain the manifest says was found."""
-    found = {name for name, one in domains["columns"].items() if one.get("from") == FOUND}
+    names = {name for name, domain in domains["columns"].items() if domain.get("from") == FOUND}
     target = domains.get("target")
-    return found | ({target["name"]} if target and target.get("from") == FOUND else set())
+    return names | ({target["name"]} if target and target.get("from") == FOUND else set())
 
 
 def _unpaid(ledger: Mapping[str, Any], sought: set[str]) -> set[str]:
@@ -146,8 +146,8 @@ def _marginals(manifest: Mapping[str, Any], parts: Parts) -> Iterable[str]:
         "pairs measured": len(together),
     }
     yield from (f"{key}: {search[key]} instead of {value}" for key, value in figures.items() if search[key] != value)
-    asked = manifest["plan"]["algorithm"].get("workload", [])
-    if not all(isinstance(pair, list) and set(map(str, pair)) <= {*columns} for pair in asked):
+    workload = manifest["plan"]["algorithm"].get("workload", [])
+    if not all(isinstance(pair, list) and set(map(str, pair)) <= {*columns} for pair in workload):
         yield "the workload names other columns"
     if core and not any(part["what"] == _CHOICES[0] for part in parts):
         yield "no attribute of the core was chosen"
@@ -217,13 +217,17 @@ SMALLEST = 1e-12
 def noise_fits(manifest: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], check: Callable[..., Any]) -> Any:
     """Where a column was measured by itself, its deviations are those of the noise that its parts of the ledger buy."""
     recoding = manifest["recoding"]
-    stated = [(name, f"marginal of {name}", one.get("deviations", {})) for name, one in recoding["columns"].items()]
+    stated = [
+        (name, f"marginal of {name}", column.get("deviations", {})) for name, column in recoding["columns"].items()
+    ]
     stated.append(("the class", "rows of every class", recoding.get("classes", {})))
     draws = float(manifest["search"].get(NOISES, 1))
     wrong = []
-    for name, what, told in stated:
+    for name, what, deviations in stated:
         bought = [1 / (draws * variance(part)) for part in parts if part["what"] == what]
-        if bought and any(not isclose(one, sum(bought) ** -0.5, rel_tol=1e-6) for one in told.values()):
+        if bought and any(
+            not isclose(deviation, sum(bought) ** -0.5, rel_tol=1e-6) for deviation in deviations.values()
+        ):
             wrong.append(name)
     detail = f"not that of the ledger: {', '.join(wrong)}" if wrong else "as the ledger buys it"
     return check(what="noise of the published labels", holds=not wrong, detail=detail)

@@ -53,17 +53,17 @@ def private_checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[st
 def _stated(manifest: Mapping[str, Any], table: Table, check: Callable[..., Any]) -> Iterable[Any]:
     """The budget adds up, domains are declared, and every released label lies in them."""
     plan = manifest["plan"]
-    asked = Promise.of(plan["privacy"])
+    promise = Promise.of(plan["privacy"])
     event = from_json(manifest["ledger"])
     rows = from_json(split(manifest["ledger"])[1])
     spent = (
-        asked.kept_by(event)
-        and asked.spent_by(event) == asked.amount(delta_of(event))
+        promise.kept_by(event)
+        and promise.spent_by(event) == promise.amount(delta_of(event))
         and _grouped(rows, rows_of_one(plan["input"]))
     )
-    detail = f"{asked.spent_by(event)} of {asked.amount(delta_of(event))}"
+    detail = f"{promise.spent_by(event)} of {promise.amount(delta_of(event))}"
     yield check(what="the ledger adds up to what is promised", holds=spent, detail=detail)
-    yield _claims(manifest, asked, check)
+    yield _claims(manifest, promise, check)
     strange = sorted(plan["privacy"].keys() - _PRIVACY)
     yield check(what="keys of [privacy]", holds=not strange, detail=", ".join(strange) or "those of a promise")
     seeded = "seed" in plan["algorithm"] or "seed" in manifest
@@ -96,13 +96,13 @@ def claimed(manifest: Mapping[str, Any]) -> bool:
     return bool(manifest["kind"] != OBSERVED_KIND)
 
 
-def _claims(manifest: Mapping[str, Any], asked: Promise, check: Callable[..., Any]) -> Any:
+def _claims(manifest: Mapping[str, Any], promise: Promise, check: Callable[..., Any]) -> Any:
     if not claimed(manifest):
-        made = manifest["claims"]
-        return check(what="no differential privacy is claimed", holds=not made, detail=f"{len(made)} claims")
+        stated = manifest["claims"]
+        return check(what="no differential privacy is claimed", holds=not stated, detail=f"{len(stated)} claims")
     source = manifest["plan"]["input"]
-    claims = [{"model": DIFFERENTIAL, "parameters": {**asked.to_json(), "neighbours": neighbours(source)}}]
-    return check(what="claims are what the plan asks for", holds=manifest["claims"] == claims, detail=str(asked))
+    claims = [{"model": DIFFERENTIAL, "parameters": {**promise.to_json(), "neighbours": neighbours(source)}}]
+    return check(what="claims are what the plan asks for", holds=manifest["claims"] == claims, detail=str(promise))
 
 
 def _grouped(event: Event, rows: int) -> bool:
@@ -171,8 +171,8 @@ def _planned(manifest: Mapping[str, Any], roles: Mapping[str, str], check: Calla
 
 def _output(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
     """Rows are counted where the plan asks for counts, deviations are of labels, and the target's values differ."""
-    asked = manifest["plan"]["algorithm"].get("output", "records")
-    wrong = ["output"] * (asked != ("records" if counts_of(manifest) is None else "counts"))
+    form = manifest["plan"]["algorithm"].get("output", "records")
+    wrong = ["output"] * (form != ("records" if counts_of(manifest) is None else "counts"))
     for name, stated in manifest["recoding"]["columns"].items():
         wrong += [f"deviations of {name}"] * _negative(stated.get("deviations", {}))
     target = manifest["domains"].get("target")
@@ -181,7 +181,7 @@ def _output(manifest: Mapping[str, Any], check: Callable[..., Any]) -> Any:
         wrong += ["class column"] * (planned != [target["name"]])
         wrong += ["classes"] * (len(set(target["values"])) < len(target["values"]))
         wrong += ["deviations of classes"] * _negative(manifest["recoding"].get("classes", {}))
-    detail = f"not as planned: {', '.join(wrong)}" if wrong else asked
+    detail = f"not as planned: {', '.join(wrong)}" if wrong else form
     return check(what="form of the rows", holds=not wrong, detail=detail)
 
 
@@ -206,20 +206,20 @@ def _labels(
         if role == COUNT:
             continue
         cells = table.frame[name].cast(pl.String)
-        found = set(cells.drop_nulls().unique().to_list())
+        labels = set(cells.drop_nulls().unique().to_list())
         if role == "target":
-            beyond = sorted((found | set(manifest["recoding"].get("classes", {}))) - set(domains["target"]["values"]))
+            beyond = sorted((labels | set(manifest["recoding"].get("classes", {}))) - set(domains["target"]["values"]))
         else:
             stated = manifest["recoding"]["columns"][name]
             known = allowed(domains["columns"][name])
-            beyond = sorted(label for label in found if label not in stated["labels"])
+            beyond = sorted(label for label in labels if label not in stated["labels"])
             beyond += [label for label in stated["labels"] if not known(label)] + misruled(stated)
             beyond += _misread(stated, domains["columns"][name])
             beyond += overlapping(stated["labels"], domains["columns"][name])
             beyond += [label for label in stated.get("deviations", {}) if label not in stated["labels"]]
             beyond += [str(x) for x in stated.get("rule", {}).get("values", {}).values() if x not in stated["labels"]]
         beyond += ["no label"] * bool(cells.null_count())
-        detail = f"{len(found)} labels" if not beyond else f"labels outside the domain: {beyond[:5]}"
+        detail = f"{len(labels)} labels" if not beyond else f"labels outside the domain: {beyond[:5]}"
         yield check(what=f"domain of {name}", holds=not beyond, detail=detail)
 
 
@@ -244,12 +244,12 @@ def _misread(stated: Mapping[str, Any], domain: Mapping[str, Any]) -> list[str]:
 
 def _over(nodes: Sequence[tuple[str, int]], place: int) -> set[str]:
     """What a leaf and the nodes above it may be called."""
-    found = {TOP}
+    names = {TOP}
     while place >= 0:
         name, above = nodes[place]
-        found |= {name, f"{name} ({nodes[max(above, 0)][0]})"}
+        names |= {name, f"{name} ({nodes[max(above, 0)][0]})"}
         place = above
-    return found
+    return names
 
 
 def fits(label: str, domain: Mapping[str, Any]) -> bool:

@@ -59,8 +59,8 @@ class HiddenRules:
         try:
             tree = read_toml(read_text(path))
         except (OSError, UnicodeDecodeError) as error:
-            told = getattr(error, "strerror", None) or "it is not UTF-8"
-            raise PlanError(f"{where}: the file {path} cannot be read ({told})") from error
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise PlanError(f"{where}: the file {path} cannot be read ({reason})") from error
         except ValueError as error:
             raise PlanError(f"{where}: the file {path} is not valid TOML: {error}") from error
         strange = [name for name in tree if name not in ("key", "sets", "rules")]
@@ -72,39 +72,43 @@ class HiddenRules:
                 f"{where}: key in {path} must be 64 hexadecimal digits that nobody can guess; make some with "
                 "`openssl rand -hex 32`, and keep the file apart from the release"
             )
-        found = [_pattern({"then": one}, f"{where}: sets[{n}]") for n, one in enumerate(_list(tree, "sets", where))]
-        found += [_pattern(one, f"{where}: rules[{n}]", rule=True) for n, one in enumerate(_list(tree, "rules", where))]
-        if not found:
+        patterns = [
+            _pattern({"then": entry}, f"{where}: sets[{n}]") for n, entry in enumerate(_list(tree, "sets", where))
+        ]
+        patterns += [
+            _pattern(entry, f"{where}: rules[{n}]", rule=True) for n, entry in enumerate(_list(tree, "rules", where))
+        ]
+        if not patterns:
             raise PlanError(f"{where}: {path} names nothing to hide; list sets or rules")
-        if len(set(found)) < len(found):
-            again = next(one for place, one in enumerate(found) if one in found[:place])
+        if len(set(patterns)) < len(patterns):
+            again = next(pattern for place, pattern in enumerate(patterns) if pattern in patterns[:place])
             raise PlanError(f"{where}: {path} names {again.words} twice")
-        return cls(patterns=tuple(found), key=key)
+        return cls(patterns=tuple(patterns), key=key)
 
     def commitments(self, digest: str) -> dict[str, Pattern]:
         """The commitment of each pattern, for a release whose data file has this SHA-256 digest; sorted."""
-        return dict(sorted((self._commitment(one, digest), one) for one in self.patterns))
+        return dict(sorted((self._commitment(pattern, digest), pattern) for pattern in self.patterns))
 
     def _commitment(self, pattern: Pattern, digest: str) -> str:
-        said = json.dumps([pattern.left, pattern.right], ensure_ascii=True, separators=(",", ":"))
-        return hmac.new(bytes.fromhex(self.key), _SALT + f"{digest}\0{said}".encode(), hashlib.sha256).hexdigest()
+        content = json.dumps([pattern.left, pattern.right], ensure_ascii=True, separators=(",", ":"))
+        return hmac.new(bytes.fromhex(self.key), _SALT + f"{digest}\0{content}".encode(), hashlib.sha256).hexdigest()
 
 
 def _list(tree: Mapping[str, Any], name: str, where: str) -> list[Any]:
-    found = tree.get(name, [])
-    if not isinstance(found, list):
-        raise PlanError(f"{where}: {name} must be a list, not {found!r}")
-    return found
+    entries = tree.get(name, [])
+    if not isinstance(entries, list):
+        raise PlanError(f"{where}: {name} must be a list, not {entries!r}")
+    return entries
 
 
-def _pattern(one: Any, where: str, *, rule: bool = False) -> Pattern:
-    if not isinstance(one, Mapping) or set(one) != ({"if", "then"} if rule else {"then"}):
-        raise PlanError(f'{where} must look like {{ if = ["bread"], then = ["milk"] }}, not {one!r}')
-    for side in one.values():
+def _pattern(entry: Any, where: str, *, rule: bool = False) -> Pattern:
+    if not isinstance(entry, Mapping) or set(entry) != ({"if", "then"} if rule else {"then"}):
+        raise PlanError(f'{where} must look like {{ if = ["bread"], then = ["milk"] }}, not {entry!r}')
+    for side in entry.values():
         if not isinstance(side, list) or not side or not all(isinstance(item, str) and item for item in side):
             raise PlanError(f'{where} must list items, such as ["bread", "milk"], not {side!r}')
     try:
-        return Pattern.of(one["then"], one.get("if", ()))
+        return Pattern.of(entry["then"], entry.get("if", ()))
     except ParameterError as error:
         raise PlanError(f"{where}: {error}") from error
 
@@ -136,38 +140,38 @@ def sanitized_checks(
     yield from shape(folder, manifest, table)
     if not same_columns(manifest, table):
         return
-    roles = {str(one["name"]): Role(one["role"]) for one in data["columns"]}
+    roles = {str(column["name"]): Role(column["role"]) for column in data["columns"]}
     rare = list(near_unique_remarks(manifest, table, unchanged(roles)))
     yield from rare
     blocks = manifest["recoding"]["algorithm"] == UNKNOWNS
-    yield marks_fit(manifest, [HIDES_ONLY, *[BLOCKED] * blocks, *(one.detail for one in rare)], Check)
+    yield marks_fit(manifest, [HIDES_ONLY, *[BLOCKED] * blocks, *(remark.detail for remark in rare)], Check)
     yield algorithm_fits(manifest, Check)
     yield from _columns(manifest, table)
-    yield from cells_fit([one for one in data["columns"] if one["type"] != "set"], table)
-    itemized = [str(one["name"]) for one in data["columns"] if one["type"] == "set"]
+    yield from cells_fit([column for column in data["columns"] if column["type"] != "set"], table)
+    itemized = [str(column["name"]) for column in data["columns"] if column["type"] == "set"]
     yield from missing_fits(manifest, [(table, itemized)], itemized)
     yield from items_written(manifest, table)
     yield from _unknowns(manifest, table, itemized[0])
     yield from _hiding(manifest)
     yield from attacks_fit(manifest)
     many = len(manifest["hiding"]["commitments"])
-    told = f"{many:,} sets and rules are said to be hidden; `verify --rules FILE` opens what the manifest commits to"
-    yield Remark(what=UNOPENED, detail=told)
+    detail = f"{many:,} sets and rules are said to be hidden; `verify --rules FILE` opens what the manifest commits to"
+    yield Remark(what=UNOPENED, detail=detail)
 
 
 def _columns(manifest: Mapping[str, Any], table: Table) -> Iterable[Check]:
     """One column of sets is published, nobody is named openly, and roles are the plan's."""
     columns, planned = manifest["data"]["columns"], manifest["plan"]["columns"]
-    yield same("columns of sets", len([one for one in columns if one["type"] == "set"]), 1)
+    yield same("columns of sets", len([column for column in columns if column["type"] == "set"]), 1)
     keyed = [name for name, spec in planned.items() if spec.get("pseudonym") == "keyed"]
     wrong = [
-        one["name"]
-        for one in columns
-        if one["role"] not in ("quasi", "keep", "identifier")
-        or (one["role"] == "identifier" and one["name"] not in keyed)
-        or (one["role"] == "quasi") != (one["type"] == "set")
-        or one["role"] != planned.get(one["name"], {}).get("role")
-        or one.get("separator") != planned[one["name"]].get("separator")
+        column["name"]
+        for column in columns
+        if column["role"] not in ("quasi", "keep", "identifier")
+        or (column["role"] == "identifier" and column["name"] not in keyed)
+        or (column["role"] == "quasi") != (column["type"] == "set")
+        or column["role"] != planned.get(column["name"], {}).get("role")
+        or column.get("separator") != planned[column["name"]].get("separator")
     ]
     yield same("columns with another role than planned", wrong, [])
 
@@ -186,11 +190,11 @@ def _unknowns(manifest: Mapping[str, Any], table: Table, name: str) -> Iterable[
 
 def _hiding(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """Thresholds are the plan's, and every commitment stands there once, in an order that tells nothing."""
-    stated, asked = manifest["hiding"], manifest["plan"]["privacy"].get(KEY, {})
+    stated, options = manifest["hiding"], manifest["plan"]["privacy"].get(KEY, {})
     yield same("models that the plan asks for", sorted(manifest["plan"]["privacy"]), [KEY])
-    yield same("unknown keys of the hidden rules", sorted(asked.keys() - {*_THRESHOLDS, "longest"}), [])
+    yield same("unknown keys of the hidden rules", sorted(options.keys() - {*_THRESHOLDS, "longest"}), [])
     for name in _THRESHOLDS:
-        yield same(f"{name} of the hidden rules", stated[name], float(asked.get(name, 0.0)))
+        yield same(f"{name} of the hidden rules", stated[name], float(options.get(name, 0.0)))
     listed = list(stated["commitments"])
     fits = bool(listed) and listed == sorted(set(listed))
     yield Check(what="commitments", holds=fits, detail=f"{len(listed):,}" if fits else "not ascending, or none")
@@ -205,12 +209,12 @@ def thresholds_of(manifest: Mapping[str, Any]) -> Thresholds:
 
 
 def _separator(manifest: Mapping[str, Any], name: str) -> str:
-    return next(str(one["separator"]) for one in manifest["data"]["columns"] if one["name"] == name)
+    return next(str(column["separator"]) for column in manifest["data"]["columns"] if column["name"] == name)
 
 
 def released_sets(manifest: Mapping[str, Any], table: Table) -> tuple[Transactions, Transactions]:
     """What the written records surely have, and what they have if every unknown item is had."""
-    name = next(str(one["name"]) for one in manifest["data"]["columns"] if one["type"] == "set")
+    name = next(str(column["name"]) for column in manifest["data"]["columns"] if column["type"] == "set")
     column = set_column(table, name, separator=_separator(manifest, name))
     whole = Transactions(starts=column.starts, codes=column.codes, labels=column.labels)
     if "unknown" not in manifest["recoding"]:
@@ -245,8 +249,8 @@ def opened(manifest: Mapping[str, Any], table: Table, rules: HiddenRules) -> Ite
 
 
 def _differing(mine: Mapping[str, Pattern], stated: list[str]) -> str:
-    absent = [one.words for commitment, one in mine.items() if commitment not in stated]
-    more = len([one for one in stated if one not in mine])
+    absent = [pattern.words for commitment, pattern in mine.items() if commitment not in stated]
+    more = len([commitment for commitment in stated if commitment not in mine])
     first = f"the manifest does not commit to {absent[0]}" if absent else "each rule of the file is committed to"
     return f"{first}; {more:,} commitments open to no rule of the file (is it the file and key of this release?)"
 
@@ -255,13 +259,13 @@ def hidden_checks(
     sure: Transactions, possible: Transactions, patterns: Iterable[Pattern], limits: Thresholds
 ) -> Iterable[Check]:
     """Whether each pattern is hidden among what records surely have; unknown items may be had on the left side."""
-    mine, theirs = (_Counted(one) for one in (sure, possible))
-    for one in patterns:
-        whole = mine.rows(one.whole)
-        left = theirs.rows(one.left) if one.left else None
+    mine, theirs = (_Counted(records) for records in (sure, possible))
+    for pattern in patterns:
+        whole = mine.rows(pattern.whole)
+        left = theirs.rows(pattern.left) if pattern.left else None
         share = f"support {whole / max(sure.rows, 1):.4g}"
-        told = share if left is None else f"{share}, confidence {whole / max(left, 1):.4g}"
-        yield Check(what=f"hidden: {one.words}", holds=limits.hidden(whole, left, sure.rows), detail=told)
+        detail = share if left is None else f"{share}, confidence {whole / max(left, 1):.4g}"
+        yield Check(what=f"hidden: {pattern.words}", holds=limits.hidden(whole, left, sure.rows), detail=detail)
 
 
 class _Counted:

@@ -18,7 +18,7 @@ from sfumato.bundles.columns import Published, count_column
 from sfumato.bundles.files import sha256
 from sfumato.bundles.manifest.document import plain
 from sfumato.bundles.manifest.sections import is_named
-from sfumato.bundles.provenance import Check, Remark, rounded, same, shown
+from sfumato.bundles.provenance import Check, Remark, rounded, same, short_text
 from sfumato.bundles.verify import DATA, SENSITIVE, formulas_escaped, same_columns, shape
 from sfumato.core.errors import listed
 from sfumato.core.fractions import rows_within
@@ -60,7 +60,7 @@ Asked = Callable[[Mapping[str, Any], Published, list[Mapping[str, Any]]], list[t
 
 
 def table_checks(
-    folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Any], *, known: Known, asked: Asked
+    folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Any], *, known: Known, requested_models: Asked
 ) -> Iterable[Check | Remark]:
     """The checks of a release of a table."""
     data = manifest["data"]
@@ -73,7 +73,7 @@ def table_checks(
         return
     rare = list(near_unique_remarks(manifest, table, published.schema.roles))
     yield from rare
-    yield marks_fit(manifest, [one.detail for one in rare], Check)
+    yield marks_fit(manifest, [remark.detail for remark in rare], Check)
     yield algorithm_fits(manifest, Check)
     yield from consistent(manifest, published, Check)
     yield from identifiers_fit(manifest, published)
@@ -94,7 +94,7 @@ def table_checks(
         alike = counted_alike(groups, values, published.apart)
         yield same("groups have as many rows as sensitive values", alike, True)
     yield from missing_fits(manifest, counted)
-    yield from _counts(manifest, table, published, (known, asked), groups)
+    yield from _counts(manifest, table, published, (known, requested_models), groups)
 
 
 def identifiers_fit(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
@@ -120,7 +120,7 @@ def _counts(
     names: tuple[Known, Asked],
     groups: Classes | None,
 ) -> Iterable[Check | Remark]:
-    known, asked = names
+    known, requested_models = names
     models = [known.model(c["model"], c["parameters"]) for c in manifest["claims"]]
     classes = evidence(table, published, counted=[name for model in models for name in model.columns])
     judged = required(classes, published)
@@ -128,17 +128,17 @@ def _counts(
         yield same("nobody's number stands in two groups", classes.people.apart, True)
     reading = manifest["plan"]["privacy"].get("reading", "strict")
     for model, stated in zip(models, manifest["claims"], strict=True):
-        found = plain(claim(model, stated["parameters"], groups or judged, reading).to_json())
-        yield _claim(found, stated)
+        actual = plain(claim(model, stated["parameters"], groups or judged, reading).to_json())
+        yield _claim(actual, stated)
         if not getattr(model, "wished", True):
             yield Remark(
                 what=f"claim {stated['model']}",
-                detail=f"not recomputed: {found['note']}; for the others the publisher's word stands",
+                detail=f"not recomputed: {actual['note']}; for the others the publisher's word stands",
             )
     stated_models = [(c["model"], c["parameters"]) for c in manifest["claims"]]
     yield same(
         "claims are what the plan asks for",
-        plain(asked(manifest["plan"], published, manifest["claims"])),
+        plain(requested_models(manifest["plan"], published, manifest["claims"])),
         plain(stated_models),
     )
     yield same("smallest class under both readings", smallest(judged), manifest["smallest_class"])
@@ -156,15 +156,17 @@ def _suppression(manifest: Mapping[str, Any], classes: Classes, published: Publi
     stated = manifest["suppression"]
     stars = int(classes.sizes[all_stars(classes)].sum())
     if stated["how"] == "remove":
-        found = {"rows": stated["of"] - published.rows, "of": stated["of"]}
+        actual = {"rows": stated["of"] - published.rows, "of": stated["of"]}
     else:
-        found = {"rows": stars if stated["rows"] else 0, "of": published.rows}
-    alike = same("suppressed rows", found, {"rows": stated["rows"], "of": stated["of"]})
-    within = 0 <= found["rows"] <= rows_within(stated["limit"], stated["of"])
+        actual = {"rows": stars if stated["rows"] else 0, "of": published.rows}
+    alike = same("suppressed rows", actual, {"rows": stated["rows"], "of": stated["of"]})
+    within = 0 <= actual["rows"] <= rows_within(stated["limit"], stated["of"])
     if published.unit is not None:
         within = 0 <= stated["people"] <= rows_within(stated["limit"], stated["people_of"])
     if alike.holds and not within:
-        return Check(what=alike.what, holds=False, detail=f"{found['rows']} are not within the limit {stated['limit']}")
+        return Check(
+            what=alike.what, holds=False, detail=f"{actual['rows']} are not within the limit {stated['limit']}"
+        )
     if published.exempt and stars not in (0, stated["rows"], published.rows):
         detail = f"{stars} rows of nothing but * are exempt from the requirement, but {stated['rows']} are stated"
         return Check(what=alike.what, holds=False, detail=detail)
@@ -174,29 +176,31 @@ def _suppression(manifest: Mapping[str, Any], classes: Classes, published: Publi
 def _utility(manifest: Mapping[str, Any], classes: Classes, known: Known) -> Iterable[Check]:
     target = any(column["role"] == "target" for column in manifest["data"]["columns"])
     names = dict.fromkeys((*known.stated(target=target), *manifest["utility"]))
-    found = losses(manifest, classes, known, names)
-    absent = [name for name in found if name not in manifest["utility"]]
+    figures = losses(manifest, classes, known, names)
+    absent = [name for name in figures if name not in manifest["utility"]]
     yield same("metrics that are not stated", absent, [])
-    unfounded = [name for name in manifest["utility"] if name not in found]
+    unfounded = [name for name in manifest["utility"] if name not in figures]
     yield same("metrics that the rows cannot show", unfounded, [])
     beyond = [name for name, value in manifest["utility"].items() if not within_range(known.metric(name), value)]
     yield same("metrics beyond their range", beyond, [])
     yield from attacks_fit(manifest)
-    for name, value in found.items():
+    for name, value in figures.items():
         if name in manifest["utility"]:
             yield same(f"utility: {name}", rounded(value), rounded(manifest["utility"][name]))
 
 
-def _claim(found: dict[str, Any], stated: Mapping[str, Any]) -> Check:
+def _claim(actual: dict[str, Any], stated: Mapping[str, Any]) -> Check:
     """A claim holds here if it is met by the data and is stated exactly as found."""
-    different = [key for key in sorted({*found, *stated}) if rounded(found.get(key)) != rounded(stated.get(key))]
+    different = [key for key in sorted({*actual, *stated}) if rounded(actual.get(key)) != rounded(stated.get(key))]
     what = f"claim {stated.get('model')}"
-    detail = f"required {found['sense']} {shown(found['limit'])}, reached {shown(found['reached'])}"
-    if not found["holds"]:
-        detail += f"; {found['classes_failing']} classes fail"
+    detail = f"required {actual['sense']} {short_text(actual['limit'])}, reached {short_text(actual['reached'])}"
+    if not actual["holds"]:
+        detail += f"; {actual['classes_failing']} classes fail"
     if different:
-        detail += "; the manifest differs in " + ", ".join(f"{key} ({shown(stated.get(key))})" for key in different)
-    return Check(what=what, holds=bool(found["holds"]) and not different, detail=detail)
+        detail += "; the manifest differs in " + ", ".join(
+            f"{key} ({short_text(stated.get(key))})" for key in different
+        )
+    return Check(what=what, holds=bool(actual["holds"]) and not different, detail=detail)
 
 
 # Verifying rows with exchanged values: that nothing is claimed, that this is said, and what the plan says was done.
@@ -221,7 +225,7 @@ def swapped_checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[st
         return
     rare = list(near_unique_remarks(manifest, table, published.schema.roles))
     yield from rare
-    yield marks_fit(manifest, [NOT_ANONYMOUS, *(one.detail for one in rare)], Check)
+    yield marks_fit(manifest, [NOT_ANONYMOUS, *(remark.detail for remark in rare)], Check)
     yield algorithm_fits(manifest, Check)
     yield same("models that the plan asks for", list(manifest["plan"]["privacy"]), [])
     yield from identifiers_fit(manifest, published)
@@ -234,11 +238,11 @@ def swapped_checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[st
 
 def _swapping(manifest: Mapping[str, Any], published: Published) -> Iterable[Check]:
     """What is stated about the exchange is what the plan asks for, about columns that are there."""
-    asked, stated = manifest["plan"]["algorithm"], manifest["recoding"]
-    yield same("share of rows that exchange values", stated["rate"], asked["rate"])
-    yield same("columns in which partners agree", dict(stated["within"]), dict(asked.get("within", {})))
+    options, stated = manifest["plan"]["algorithm"], manifest["recoding"]
+    yield same("share of rows that exchange values", stated["rate"], options["rate"])
+    yield same("columns in which partners agree", dict(stated["within"]), dict(options.get("within", {})))
     every = [name for name in published.schema.quasi if stated["within"].get(name) != 0]
-    yield same("columns that are exchanged", stated["columns"], list(asked.get("columns") or every))
+    yield same("columns that are exchanged", stated["columns"], list(options.get("columns") or every))
     names = [column.name for column in published.columns]
     strange = [name for name in (*stated["columns"], *stated["within"]) if name not in names]
     yield same("exchanged columns that are not published", strange, [])
@@ -255,8 +259,8 @@ def kept_exactly(
     for name in swapped:
         yield _same_values(f"values of {name}", before.select(name), after.select(name))
         if groups is not None:
-            one, other = (frame.select(name, pl.Series("\0group", groups)) for frame in (before, after))
-            yield _same_values(f"values of {name} in every group", one, other)
+            original, other = (frame.select(name, pl.Series("\0group", groups)) for frame in (before, after))
+            yield _same_values(f"values of {name} in every group", original, other)
     rest = [name for name in before.columns if name not in swapped]
     if rest:
         yield _same_values("columns that are not exchanged", before.select(rest), after.select(rest))
@@ -293,7 +297,7 @@ def graded_checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[str
         return
     rare = list(near_unique_remarks(manifest, table, published.schema.roles))
     yield from rare
-    yield marks_fit(manifest, [PSEUDONYMIZED, *(one.detail for one in rare)], Check)
+    yield marks_fit(manifest, [PSEUDONYMIZED, *(remark.detail for remark in rare)], Check)
     yield algorithm_fits(manifest, Check)
     yield same("models that the plan asks for", list(manifest["plan"]["privacy"]), [])
     yield from identifiers_fit(manifest, published)
@@ -314,8 +318,8 @@ def _pseudonyms(manifest: Mapping[str, Any], table: Table) -> Iterable[Check]:
             continue
         texts = as_text(table.frame[name]).drop_nulls()
         strange = _strange(texts.filter(~texts.is_in(missing)).unique().sort(), name, stated)
-        told = f"no {stated['form']}: {listed(strange, most=3)}" if strange else f"{stated['form']} alone"
-        yield Check(what=f"pseudonyms of {name}", holds=not strange, detail=told)
+        detail = f"no {stated['form']}: {listed(strange, most=3)}" if strange else f"{stated['form']} alone"
+        yield Check(what=f"pseudonyms of {name}", holds=not strange, detail=detail)
 
 
 def _strange(values: pl.Series, name: str, stated: Mapping[str, Any]) -> list[str]:
@@ -328,12 +332,12 @@ def _strange(values: pl.Series, name: str, stated: Mapping[str, Any]) -> list[st
 
 def _attacked(manifest: Mapping[str, Any]) -> Check:
     """No column without its attack, where the plan does not leave attacks out."""
-    asked = manifest["plan"]["attack"]
-    if not asked["run"] or (asked["attacks"] and "all" not in asked["attacks"]):
+    attack_plan = manifest["plan"]["attack"]
+    if not attack_plan["run"] or (attack_plan["attacks"] and "all" not in attack_plan["attacks"]):
         return Check(what="an attack for every column", holds=True, detail="the plan chose which are made")
-    told = [*(str(one["attack"]) for one in manifest["attacks"]), *manifest["attacks_not_made"]]
-    due = [f"{ATTACKS[one['form']]} of {name}" for name, one in manifest["recoding"]["columns"].items()]
-    bare = [one for one in due if not any(is_named(title, one) for title in told)]
-    bare += [title for title in told if not any(is_named(title, one) for one in due)]
+    titles = [*(str(attack["attack"]) for attack in manifest["attacks"]), *manifest["attacks_not_made"]]
+    due = [f"{ATTACKS[column['form']]} of {name}" for name, column in manifest["recoding"]["columns"].items()]
+    bare = [attack for attack in due if not any(is_named(title, attack) for title in titles)]
+    bare += [title for title in titles if not any(is_named(title, attack) for attack in due)]
     detail = f"not reported, or of no column: {listed(bare, most=3)}" if bare else f"{len(due)} columns"
     return Check(what="an attack for every column", holds=not bare, detail=detail)

@@ -81,7 +81,7 @@ class StatedTree:
     @property
     def records(self) -> int:
         """How many records the leaves hold."""
-        return sum(one.size for one in self.leaves)
+        return sum(leaf.size for leaf in self.leaves)
 
 
 class AttributeRecord(Record, frozen=True, kw_only=True):
@@ -158,25 +158,30 @@ _RECORDS = {"tree": TreeRecord, "rules": RulesRecord}
 def stated_tree(text: str) -> StatedTree:
     """The document in a text; whatever is no tree and no set of rules is refused."""
     try:
-        found = read_json(text)
+        document = read_json(text)
     except (ValueError, RecursionError) as fault:
         raise BundleError(f"it is not acceptable JSON: {fault}") from None
-    if not isinstance(found, dict) or found.get("document") not in KINDS or found.get("schema") != 1:
+    if not isinstance(document, dict) or document.get("document") not in KINDS or document.get("schema") != 1:
         raise BundleError("it is no document of a tree or of rules, schema 1")
-    form = KINDS[found["document"]]
-    error = error_in(found, _RECORDS[form])
+    form = KINDS[document["document"]]
+    error = error_in(document, _RECORDS[form])
     _must(error is None, f"its form is another one: {error}")
     whole, declared = {}, {}
-    for one in found["attributes"]:
-        _must(one["name"] not in whole, f"attribute {one['name']!r} stands there twice")
-        whole[one["name"]], declared[one["name"]] = _domain(one), one.get("declared", False) is True
-    classes = tuple(found["target"]["values"])
+    for attribute in document["attributes"]:
+        _must(attribute["name"] not in whole, f"attribute {attribute['name']!r} stands there twice")
+        whole[attribute["name"]], declared[attribute["name"]] = (
+            _domain(attribute),
+            attribute.get("declared", False) is True,
+        )
+    classes = tuple(document["target"]["values"])
     _must(len(set(classes)) == len(classes) > 0, "classes must be different, at least one")
-    _must(found["target"]["name"] not in whole, "the class column is an attribute too")
-    leaves, depth = _nodes(found["nodes"], whole, classes) if form == "tree" else _rules(found["rules"], whole, classes)
+    _must(document["target"]["name"] not in whole, "the class column is an attribute too")
+    leaves, depth = (
+        _nodes(document["nodes"], whole, classes) if form == "tree" else _rules(document["rules"], whole, classes)
+    )
     return StatedTree(
         form=form,
-        target=found["target"]["name"],
+        target=document["target"]["name"],
         classes=classes,
         whole=whole,
         declared=declared,
@@ -190,23 +195,26 @@ def _must(holds: bool, otherwise: str) -> None:
         raise BundleError(otherwise)
 
 
-def _domain(one: Mapping[str, Any]) -> Part:
-    if "values" in one:
-        values = frozenset(one["values"])
-        _must(len(values) == len(one["values"]) > 0, f"the values of {one['name']!r} must be different, at least one")
+def _domain(attribute: Mapping[str, Any]) -> Part:
+    if "values" in attribute:
+        values = frozenset(attribute["values"])
+        _must(
+            len(values) == len(attribute["values"]) > 0,
+            f"the values of {attribute['name']!r} must be different, at least one",
+        )
         return values
-    low, high = float(one["low"]), float(one["high"])
-    _must(one.get("grid", 1) > 0, f"the grid of {one['name']!r} must be above 0")
-    _must(isfinite(low) and isfinite(high) and low < high, f"the range of {one['name']!r} is none")
+    low, high = float(attribute["low"]), float(attribute["high"])
+    _must(attribute.get("grid", 1) > 0, f"the grid of {attribute['name']!r} must be above 0")
+    _must(isfinite(low) and isfinite(high) and low < high, f"the range of {attribute['name']!r} is none")
     return ((low, high),)
 
 
 def _part(given: Sequence[Any], domain: Part, where: str) -> Part:
     """An edge or condition, within the domain of its attribute."""
     if isinstance(domain, frozenset):
-        found = frozenset(given)
-        _must(0 < len(found) == len(given) and found <= domain, f"{where} names other values than the domain has")
-        return found
+        values = frozenset(given)
+        _must(0 < len(values) == len(given) and values <= domain, f"{where} names other values than the domain has")
+        return values
     spans = tuple(sorted((float(low), float(high)) for low, high in given))
     _must(bool(spans) and all(low < high for low, high in spans), f"{where} has an interval that is none")
     _must(_tiled(spans) is not None and domain[0][0] <= spans[0][0] and spans[-1][1] <= domain[-1][1],
@@ -216,15 +224,15 @@ def _part(given: Sequence[Any], domain: Part, where: str) -> Part:
 
 def _tiled(spans: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...] | None:
     """Intervals in order with those that touch put together; None where two overlap."""
-    found: list[tuple[float, float]] = []
+    tiles: list[tuple[float, float]] = []
     for low, high in spans:
-        if found and low < found[-1][1]:
+        if tiles and low < tiles[-1][1]:
             return None
-        if found and low == found[-1][1]:
-            found[-1] = (found[-1][0], high)
+        if tiles and low == tiles[-1][1]:
+            tiles[-1] = (tiles[-1][0], high)
         else:
-            found.append((low, high))
-    return tuple(found)
+            tiles.append((low, high))
+    return tuple(tiles)
 
 
 def _shared_out(parts: Sequence[Part], held: Part) -> bool:
@@ -253,11 +261,11 @@ def _nodes(
             depth.append(0)
         else:
             _must(type(above) is int and 0 <= above < number, f"node {number} does not stand after its parent")
-            asked: Any = nodes[above].get("split")
-            _must(asked in whole, f"node {number} lies below a leaf")
-            part = _part(node["edge"], whole[asked], f"the edge to node {number}")
+            split: Any = nodes[above].get("split")
+            _must(split in whole, f"node {number} lies below a leaf")
+            part = _part(node["edge"], whole[split], f"the edge to node {number}")
             parts[above].append(part)
-            boxes.append({**boxes[above], asked: part})
+            boxes.append({**boxes[above], split: part})
             depth.append(depth[above] + 1)
         if "split" in node:
             _must("class" not in node, f"node {number} splits and names a class")
@@ -276,26 +284,26 @@ def _rules(
     rules: Sequence[Mapping[str, Any]], whole: Mapping[str, Part], classes: tuple[str, ...]
 ) -> tuple[tuple[StatedLeaf, ...], int]:
     """Rules, which must be apart: the counts of two that overlap tell more than each alone."""
-    found = []
+    leaves = []
     for number, rule in enumerate(rules):
         where = f"rule {number}"
         _must(set(rule["if"]) <= set(whole), f"{where} asks for what is no attribute")
         box = {name: _part(given, whole[name], where) for name, given in rule["if"].items()}
-        found.append(_leaf(rule, box, classes, where))
-    _must(len(found) * (len(found) - 1) // 2 <= MOST_PAIRS, "it has too many rules to compare each with each")
-    twice = next((pair for pair in combinations(range(len(found)), 2) if _meet(*(found[n].box for n in pair))), None)
+        leaves.append(_leaf(rule, box, classes, where))
+    _must(len(leaves) * (len(leaves) - 1) // 2 <= MOST_PAIRS, "it has too many rules to compare each with each")
+    twice = next((pair for pair in combinations(range(len(leaves)), 2) if _meet(*(leaves[n].box for n in pair))), None)
     _must(twice is None, f"rules {twice} overlap")
-    return tuple(found), max((len(one.box) for one in found), default=0)
+    return tuple(leaves), max((len(leaf.box) for leaf in leaves), default=0)
 
 
-def _meet(one: Box, other: Box) -> bool:
-    return all(_in_common(one[name], other[name]) for name in one.keys() & other.keys())
+def _meet(box: Box, other: Box) -> bool:
+    return all(_in_common(box[name], other[name]) for name in box.keys() & other.keys())
 
 
-def _in_common(one: Part, other: Part) -> bool:
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return any(max(a[0], b[0]) < min(a[1], b[1]) for a in one for b in other)
-    return bool(frozenset(one) & frozenset(other))
+def _in_common(part: Part, other: Part) -> bool:
+    if isinstance(part, tuple) and isinstance(other, tuple):
+        return any(max(a[0], b[0]) < min(a[1], b[1]) for a in part for b in other)
+    return bool(frozenset(part) & frozenset(other))
 
 
 def _leaf(node: Mapping[str, Any], box: Box, classes: tuple[str, ...], where: str) -> StatedLeaf:
@@ -365,7 +373,7 @@ def tree_bundle_checks(
             return
     yield Check(what="documents", holds=True, detail=f"{len(trees)}, each with leaves that share out their domains")
     yield from _as_planned(manifest, trees)
-    stated = [{"leaves": len(one.leaves), "depth": one.depth, "records": one.records} for one in trees]
+    stated = [{"leaves": len(tree.leaves), "depth": tree.depth, "records": tree.records} for tree in trees]
     yield same("leaves, depths and records", stated, manifest["trees"])
     yield algorithm_fits(manifest, Check)
     private = "ledger" in manifest
@@ -373,12 +381,12 @@ def tree_bundle_checks(
     if private:
         yield from _noisy(manifest, trees)
     else:
-        yield same("records of every tree", len({one.records for one in trees}), 1)
+        yield same("records of every tree", len({tree.records for tree in trees}), 1)
         yield from _claims(manifest, trees)
         yield from attacks_fit(manifest)
         yield from _told(manifest, trees)
     hits = plan["privacy"].get("l_diversity", {}).get("basis") == "hits" and not private
-    observed = [name for name, said in trees[0].declared.items() if not said]
+    observed = [name for name, is_declared in trees[0].declared.items() if not is_declared]
     due = [
         *([SPREAD] if hits else []),
         *([observed_mark(observed)] if observed else []),
@@ -390,11 +398,11 @@ def tree_bundle_checks(
 def _as_planned(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Iterable[Check]:
     """The documents are about the plan's columns and tell what it says; all have the same attributes and classes."""
     plan = manifest["plan"]
-    asked, roles = plan["tree"], {name: column["role"] for name, column in plan["columns"].items()}
-    yield same("forms of the documents", sorted({one.form for one in trees}), [asked["form"]])
+    tree_plan, roles = plan["tree"], {name: column["role"] for name, column in plan["columns"].items()}
+    yield same("forms of the documents", sorted({tree.form for tree in trees}), [tree_plan["form"]])
     counted = {leaf.counts is not None for leaf in every_leaf(trees)}
-    yield same("what leaves show", sorted(counted), [asked["told"] == "counts"])
-    heads = {(one.target, one.classes, tuple(sorted(one.whole))) for one in trees}
+    yield same("what leaves show", sorted(counted), [tree_plan["told"] == "counts"])
+    heads = {(tree.target, tree.classes, tuple(sorted(tree.whole))) for tree in trees}
     yield same("attributes and classes of all documents", len(heads), 1)
     strange = [name for name in trees[0].whole if roles.get(name) != _ATTRIBUTES]
     yield same("attributes that the plan does not name", strange, [])
@@ -407,44 +415,50 @@ def _claims(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Iterabl
     strange = (privacy.keys() - {"k_anonymity", "l_diversity"}) | (privacy.get("l_diversity", {}).keys() - _DIVERSITY)
     yield same("unknown keys of [privacy]", sorted(strange), [])
     due = [*due_claims(privacy, list(every_leaf(trees)))]
-    mine = [one for one in manifest["claims"] if TOGETHER not in one["parameters"]]
-    yield same("claims", [_name(one) for one in mine], [_name(one) for one in due])
-    for said, one in zip(mine, due, strict=False):
-        wrong = [key for key, value in one.items() if rounded(said[key]) != rounded(value)]
+    mine = [claim for claim in manifest["claims"] if TOGETHER not in claim["parameters"]]
+    yield same("claims", [_name(claim) for claim in mine], [_name(claim) for claim in due])
+    for stated, claim in zip(mine, due, strict=False):
+        wrong = [key for key, value in claim.items() if rounded(stated[key]) != rounded(value)]
         wrong += ["readings"] * (
-            rounded(said["readings"]) != rounded(dict.fromkeys(("value", "wildcard"), one["reached"]))
+            rounded(stated["readings"]) != rounded(dict.fromkeys(("value", "wildcard"), claim["reached"]))
         )
-        told = f"another {listed(wrong)}: the leaves reach {one['reached']:.6g}" if wrong else f"{one['reached']:.6g}"
-        yield Check(what=str(one["model"]), holds=not wrong and bool(one["holds"]), detail=told)
-    together = [one for one in manifest["claims"] if TOGETHER in one["parameters"]]
+        detail = (
+            f"another {listed(wrong)}: the leaves reach {claim['reached']:.6g}" if wrong else f"{claim['reached']:.6g}"
+        )
+        yield Check(what=str(claim["model"]), holds=not wrong and bool(claim["holds"]), detail=detail)
+    together = [claim for claim in manifest["claims"] if TOGETHER in claim["parameters"]]
     every = len(trees) + manifest["plan"]["attack"]["earlier"]
-    asked = [_name(one) for one in due] if every > 1 else []
-    fits = [_name(one) for one in together] == asked and all(
-        one["holds"] and one["parameters"][TOGETHER] == every for one in together
+    expected = [_name(claim) for claim in due] if every > 1 else []
+    fits = [_name(claim) for claim in together] == expected and all(
+        claim["holds"] and claim["parameters"][TOGETHER] == every for claim in together
     )
     yield Check(what="claims about all trees together", holds=fits, detail=f"{len(together)} for {every} trees, stated")
 
 
 def _name(claim: Mapping[str, Any]) -> str:
-    told = {key: value for key, value in claim["parameters"].items() if key != TOGETHER}
-    return f"{claim['model']} {sorted(told.items())}"
+    parameters = {key: value for key, value in claim["parameters"].items() if key != TOGETHER}
+    return f"{claim['model']} {sorted(parameters.items())}"
 
 
 def due_claims(privacy: Mapping[str, Any], leaves: Sequence[StatedLeaf]) -> Iterable[dict[str, Any]]:
     """What a plan's requirements come to on some leaves, from the definitions."""
     if "k_anonymity" in privacy:
         k = privacy["k_anonymity"]
-        yield _claim("tree-k-anonymity", {"k": k}, [one.size for one in leaves], k, "at least")
-    asked = privacy.get("l_diversity")
-    if asked is not None and asked["kind"] not in ("recursive", "simple"):
-        raise BundleError(f"privacy.l_diversity.kind is {asked['kind']!r}; trees have recursive and simple")
-    if asked is not None and asked["kind"] == "simple":
-        l = asked["l"]
-        shares = [one.hit / one.size if one.size else inf for one in leaves]
+        yield _claim("tree-k-anonymity", {"k": k}, [leaf.size for leaf in leaves], k, "at least")
+    diversity = privacy.get("l_diversity")
+    if diversity is not None and diversity["kind"] not in ("recursive", "simple"):
+        raise BundleError(f"privacy.l_diversity.kind is {diversity['kind']!r}; trees have recursive and simple")
+    if diversity is not None and diversity["kind"] == "simple":
+        l = diversity["l"]
+        shares = [leaf.hit / leaf.size if leaf.size else inf for leaf in leaves]
         yield _claim("tree-simple-l-diversity", {"l": l}, shares, 1 / l, "at most")
-    elif asked is not None:
-        c, l, basis = asked["c"], asked["l"], asked.get("basis") or ("any" if leaves[0].counts is None else "counts")
-        ratios = [_ratio(one, l, basis) for one in leaves]
+    elif diversity is not None:
+        c, l, basis = (
+            diversity["c"],
+            diversity["l"],
+            diversity.get("basis") or ("any" if leaves[0].counts is None else "counts"),
+        )
+        ratios = [_ratio(leaf, l, basis) for leaf in leaves]
         yield _claim("tree-recursive-l-diversity", {"c": c, "l": l, "basis": basis}, ratios, c, "below")
 
 
@@ -483,23 +497,25 @@ def _claim(model: str, parameters: dict[str, Any], values: Sequence[float], limi
 
 def _told(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Iterable[Check]:
     """How much leaves tell rightly follows from their hits."""
-    records = sum(one.records for one in trees)
+    records = sum(tree.records for tree in trees)
     share = sum(leaf.hit for leaf in every_leaf(trees)) / max(records, 1)
-    for one in manifest["attacks"]:
-        if one["attack"] == INFERENCE:
-            said = one["figures"].get(TOLD, -1.0)
-            detail = f"{said:.4g}, where the leaves give {share:.4g}"
-            yield Check(what=f"{INFERENCE}: {TOLD}", holds=abs(said - share) <= 1e-3 * max(share, 1e-9), detail=detail)
+    for attack in manifest["attacks"]:
+        if attack["attack"] == INFERENCE:
+            stated = attack["figures"].get(TOLD, -1.0)
+            detail = f"{stated:.4g}, where the leaves give {share:.4g}"
+            yield Check(
+                what=f"{INFERENCE}: {TOLD}", holds=abs(stated - share) <= 1e-3 * max(share, 1e-9), detail=detail
+            )
 
 
 def _noisy(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Iterable[Check]:
     """The budget adds up to the promise, which is all that is claimed; nothing else was read off the records."""
-    asked, event = Promise.of(manifest["plan"]["privacy"]), from_json(manifest["ledger"])
-    spent = f"{asked.spent_by(event)} for {asked}"
-    yield Check(what="the ledger adds up to what is promised", holds=asked.kept_by(event), detail=spent)
-    promised = {**asked.to_json(), "neighbours": neighbours(manifest["plan"]["input"])}
-    said = [(one["model"], one["parameters"], one["holds"]) for one in manifest["claims"]]
-    yield same("claims are what the plan asks for", said, [(DIFFERENTIAL, promised, True)])
+    promise, event = Promise.of(manifest["plan"]["privacy"]), from_json(manifest["ledger"])
+    spent = f"{promise.spent_by(event)} for {promise}"
+    yield Check(what="the ledger adds up to what is promised", holds=promise.kept_by(event), detail=spent)
+    promised = {**promise.to_json(), "neighbours": neighbours(manifest["plan"]["input"])}
+    stated = [(claim["model"], claim["parameters"], claim["holds"]) for claim in manifest["claims"]]
+    yield same("claims are what the plan asks for", stated, [(DIFFERENTIAL, promised, True)])
     yield _scale(manifest)
     yield same("documents with noisy counts", len(trees), 1)
     yield same("domains that were read off the records", [n for n, known in trees[0].declared.items() if not known], [])
@@ -511,8 +527,8 @@ def _noisy(manifest: Mapping[str, Any], trees: Sequence[StatedTree]) -> Iterable
 
 def _scale(manifest: Mapping[str, Any]) -> Check:
     """The noise has the scale that the cost of the counts asks for: 1 / epsilon, or 1 / sqrt(2 rho)."""
-    spent, told = manifest["ledger"].get("part", manifest["ledger"]), manifest["noise"]
+    spent, noise = manifest["ledger"].get("part", manifest["ledger"]), manifest["noise"]
     pure = spent["kind"] == "pure"
     wide = float(1 / Fraction(spent["epsilon"])) if pure else float(1 / (2 * Fraction(spent["rho"]))) ** 0.5
-    fits = told["law"] == ("laplace" if pure else "gaussian") and isclose(float(told["scale"]), wide, rel_tol=1e-9)
-    return Check(what="scale of the noise", holds=fits, detail=f"{told['law']}, {told['scale']:.6g}; due {wide:.6g}")
+    fits = noise["law"] == ("laplace" if pure else "gaussian") and isclose(float(noise["scale"]), wide, rel_tol=1e-9)
+    return Check(what="scale of the noise", holds=fits, detail=f"{noise['law']}, {noise['scale']:.6g}; due {wide:.6g}")

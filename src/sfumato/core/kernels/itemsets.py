@@ -52,12 +52,12 @@ def _all_kept(item_of: Codes, parent_of: Codes, first: Ints, last: Ints, node: i
         above = parent_of[above]
         if above < 0:
             break
-        found = above
+        current = above
         for step in range(depth - 1, -1, -1):
-            found = _child(item_of, first, last, found, path[step])
-            if found < 0:
+            current = _child(item_of, first, last, current, path[step])
+            if current < 0:
                 return False
-        if _child(item_of, first, last, found, item) < 0:
+        if _child(item_of, first, last, current, item) < 0:
             return False
         path[depth] = item_of[left_out]
     return True
@@ -173,7 +173,7 @@ def extended(
     (slots, row_of, stop, times), (begin, list_starts, listed), (k, c, keep_good, keep_bad) = rows, lists, limits
     counts, ends, touched = np.zeros(count, np.int32), np.zeros(count, np.int32), np.empty(count, np.int32)
     marks, path, tally = np.full(count, -1, np.int32), np.empty(4096, np.int32), np.zeros(most_values, np.int32)
-    room, out, found = np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty((6, 1024), np.int32)
+    room, out, extensions = np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty((6, 1024), np.int32)
     many, filled, group = 0, 0, -2
     for node in range(begin, begin + len(list_starts) - 1):
         if tree[1][node] != group:
@@ -186,7 +186,7 @@ def extended(
         for item in some:
             ends[item] = need
             need += counts[item]
-        room, found = _roomy(room, need), _wider(found, many + len(some))
+        room, extensions = _roomy(room, need), _wider(extensions, many + len(some))
         _gathered(slots, stop, places, marks, group, ends, room)
         for item in some:
             many_places, counts[item] = counts[item], 0
@@ -195,11 +195,11 @@ def extended(
             mine = room[ends[item] - many_places : ends[item]]
             size, top = _sizes(row_of, times, mine, watched, tally)
             good = size >= k and top <= (c + SLACK) * size
-            found[0, many], found[1, many], found[2, many], found[3, many] = node, item, size, top
-            found[4, many], found[5, many] = good, many_places
+            extensions[0, many], extensions[1, many], extensions[2, many], extensions[3, many] = node, item, size, top
+            extensions[4, many], extensions[5, many] = good, many_places
             many += 1
             if (keep_good and good) or (keep_bad and not good):
                 out = _roomy(out, filled + many_places)
                 out[filled : filled + many_places] = mine
                 filled += many_places
-    return found[:, :many].copy(), out[:filled].copy()
+    return extensions[:, :many].copy(), out[:filled].copy()

@@ -45,8 +45,8 @@ def _within(members: Bits, words: int, head: Codes, tail: Codes) -> bool:
 @compiled_within
 def _has(items: Codes, item: int) -> bool:
     """Whether an item is one of a few."""
-    for one in items:  # noqa: SIM110  compiled
-        if one == item:
+    for candidate in items:  # noqa: SIM110  compiled
+        if candidate == item:
             return True
     return False
 

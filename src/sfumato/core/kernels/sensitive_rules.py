@@ -106,13 +106,13 @@ def _beside(rows: tuple[Codes, Codes, Codes], places: Codes, tally: Codes, seen:
 
 
 @compiled_within
-def _noted(out: Codes, ends: Codes, found: int, path: Codes, one: int) -> tuple[Codes, Codes]:
+def _noted(out: Codes, ends: Codes, n_rules: int, path: Codes, item: int) -> tuple[Codes, Codes]:
     """A rule written behind the others."""
-    filled = ends[found - 1] if found else 0
-    out, ends = _roomy(out, filled + len(path) + 1), _roomy(ends, found + 1)
+    filled = ends[n_rules - 1] if n_rules else 0
+    out, ends = _roomy(out, filled + len(path) + 1), _roomy(ends, n_rules + 1)
     out[filled : filled + len(path)] = path
-    out[filled + len(path)] = one
-    ends[found] = filled + len(path) + 1
+    out[filled + len(path)] = item
+    ends[n_rules] = filled + len(path) + 1
     return out, ends
 
 
@@ -131,7 +131,7 @@ def sure_rules(
     counts, tally, seen = np.zeros(count, np.int32), np.zeros(count, np.int32), np.zeros(count, np.int32)
     items, ends, room = np.zeros(1 + count, np.int32), np.zeros(1 + count, np.int32), np.zeros(4096, np.int32)
     at, last, path = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64), np.zeros(deepest, np.int32)
-    out, out_ends, found, looked, depth = np.zeros(1024, np.int32), np.zeros(256, np.int32), 0, 0, 0
+    out, out_ends, n_rules, looked, depth = np.zeros(1024, np.int32), np.zeros(256, np.int32), 0, 0, 0
     many, room = _spread((codes, stop), opening, heads, counts, (items, ends, 1), room)
     at[0], last[0] = 1, 1 + many
     while depth >= 0 and looked <= most:
@@ -143,18 +143,18 @@ def sure_rules(
         path[depth] = items[here]
         places, more = room[ends[here - 1] : ends[here]], False
         for n in range(_beside((codes, stop, secret), places, tally, seen)):
-            one, both = seen[n], tally[seen[n]]
-            tally[one] = 0
-            if not _has(path, depth + 1, one):
+            item, both = seen[n], tally[seen[n]]
+            tally[item] = 0
+            if not _has(path, depth + 1, item):
                 more = True
                 if both > (rho + SLACK) * len(places):
-                    out, out_ends = _noted(out, out_ends, found, path[: depth + 1], one)
-                    found += 1
+                    out, out_ends = _noted(out, out_ends, n_rules, path[: depth + 1], item)
+                    n_rules += 1
         if more and depth + 1 < deepest:
             top = last[depth]
             items, ends = _roomy(items, top + count), _roomy(ends, top + count)
             many, room = _spread((codes, stop), places, count, counts, (items, ends, top), room)
             depth += 1
             at[depth], last[depth] = top, top + many
-    filled = out_ends[found - 1] if found else 0
-    return out[:filled].copy(), out_ends[:found].copy(), depth < 0
+    filled = out_ends[n_rules - 1] if n_rules else 0
+    return out[:filled].copy(), out_ends[:n_rules].copy(), depth < 0

@@ -56,13 +56,13 @@ class Intervals:
     """Whether the number follows."""
 
 
-def intervals(told: ToldSets) -> Iterator[Intervals]:
+def intervals(published: ToldSets) -> Iterator[Intervals]:
     """Every interval of sets, with its number where it is told completely; sizes ascend."""
-    for level in told.family.levels:
+    for level in published.family.levels:
         size = level.sets.shape[1]
         for part in chunks(len(level.sets), 1 << size):
             sets = level.sets[part]
-            numbers = windows(told.family, sets)
+            numbers = windows(published.family, sets)
             known = numbers >= 0
             for place in range(size):
                 numbers, known = _step(numbers, known, place)
@@ -78,67 +78,68 @@ def _step(numbers: Counts, known: Mask, place: int) -> tuple[Counts, Mask]:
     return numbers, known
 
 
-def complete_channels(told: ToldSets, k: int) -> tuple[int, list[Channel]]:
+def complete_channels(published: ToldSets, k: int) -> tuple[int, list[Channel]]:
     """How many groups of 1 to k - 1 people follow by inclusion and exclusion, and those of the smallest intervals.
 
     A channel whose interval lies around that of another is counted and not listed: whatever breaks the smaller breaks
     both. Supports that no records can have are refused.
     """
-    many, found = 0, list[Channel]()
+    many, listed_channels = 0, list[Channel]()
     before: Mask = np.zeros((1, 1), bool)
     parts: list[Mask] = []
     size = 0
-    for one in intervals(told):
-        _refuse_negative(told, one)
-        if one.sets.shape[1] != size:
-            before, parts, size = np.concatenate(parts) if parts else before, [], one.sets.shape[1]
-        channels = one.known & (one.numbers > 0) & (one.numbers < k)
-        within = _within(told, one.sets, before)
+    for batch in intervals(published):
+        _refuse_negative(published, batch)
+        if batch.sets.shape[1] != size:
+            before, parts, size = np.concatenate(parts) if parts else before, [], batch.sets.shape[1]
+        channels = batch.known & (batch.numbers > 0) & (batch.numbers < k)
+        within = _within(published, batch.sets, before)
         for mask in range((1 << size) - 1, -1, -1):
             for place in range(size):
                 if not mask >> place & 1:
                     within[:, mask] |= within[:, mask | 1 << place] | channels[:, mask | 1 << place]
         many += int(channels.sum())
-        found += [_channel(one, row, mask) for row, mask in np.argwhere(channels & ~within).tolist()]
+        listed_channels += [_channel(batch, row, mask) for row, mask in np.argwhere(channels & ~within).tolist()]
         parts.append(within | channels)
-    return many, found
+    return many, listed_channels
 
 
-def _within(told: ToldSets, sets: ItemCodes, before: Mask) -> Mask:
+def _within(published: ToldSets, sets: ItemCodes, before: Mask) -> Mask:
     """Whether the set without one item has a channel in the interval from the same smaller end, by mask."""
     size = sets.shape[1]
-    found = np.zeros((len(sets), 1 << size), bool)
+    flags = np.zeros((len(sets), 1 << size), bool)
     for place in range(size):
         rest = [other for other in range(size) if other != place]
-        at = told.family.places(sets[:, rest])
+        at = published.family.places(sets[:, rest])
         for mask in range(1 << size):
             if not mask >> place & 1:
-                found[:, mask] |= before[at, (mask >> place + 1 << place) | mask & (1 << place) - 1]
-    return found
+                flags[:, mask] |= before[at, (mask >> place + 1 << place) | mask & (1 << place) - 1]
+    return flags
 
 
-def _channel(one: Intervals, row: int, mask: int) -> Channel:
-    items, held = one.sets[row].tolist(), chosen(one.sets.shape[1], mask)
+def _channel(batch: Intervals, row: int, mask: int) -> Channel:
+    items, held = batch.sets[row].tolist(), chosen(batch.sets.shape[1], mask)
     return Channel(
         have=tuple(items[place] for place in held),
         lack=tuple(item for place, item in enumerate(items) if place not in held),
-        people=int(one.numbers[row, mask]),
+        people=int(batch.numbers[row, mask]),
     )
 
 
-def _refuse_negative(told: ToldSets, one: Intervals) -> None:
-    wrong = np.argwhere(one.known & (one.numbers < 0))
+def _refuse_negative(published: ToldSets, batch: Intervals) -> None:
+    wrong = np.argwhere(batch.known & (batch.numbers < 0))
     if len(wrong):
-        channel = _channel(one, *wrong[0].tolist())
+        channel = _channel(batch, *wrong[0].tolist())
         raise DataError(
             f"no records can have these supports: {channel.people:,} of them would be with "
-            f"{said(told, channel.have) or 'anything'} and without {said(told, channel.lack) or 'nothing'}"
+            f"{items_text(published, channel.have) or 'anything'} and without "
+            f"{items_text(published, channel.lack) or 'nothing'}"
         )
 
 
-def said(told: ToldSets, items: Set) -> str:
+def items_text(published: ToldSets, items: Set) -> str:
     """Some items as people read them."""
-    return ", ".join(told.labels[item] for item in items)
+    return ", ".join(published.labels[item] for item in items)
 
 
 # Supports that are not told and follow all the same: no group has fewer than no people, so told supports bound others.
@@ -175,8 +176,8 @@ class _Rules:
 def _rules(size: int) -> _Rules:
     plus, minus = [], []
     for states in product(range(3), repeat=size):  # out of both ends, in the larger only, in both
-        have = sum(1 << place for place, one in enumerate(states) if one == 2)
-        free = [place for place, one in enumerate(states) if one == 1]
+        have = sum(1 << place for place, state in enumerate(states) if state == 2)
+        free = [place for place, state in enumerate(states) if state == 1]
         if not free and not have and size:
             continue
         line = np.zeros((2, 1 << size))
@@ -220,18 +221,18 @@ class Derived:
     """Whether every set was looked at whose smaller sets are all known."""
 
 
-def derived(told: ToldSets) -> Derived:
+def derived(published: ToldSets) -> Derived:
     """Every support that bounds tell, size by size, with sets beyond the told ones where all smaller are known."""
-    family, whole = _beyond(told.family)
-    lows = [np.where(one.rows >= 0, one.rows, 0).astype(np.float64) for one in family.levels]
-    highs = [np.where(one.rows >= 0, one.rows, family.rows).astype(np.float64) for one in family.levels]
+    family, whole = _beyond(published.family)
+    lows = [np.where(level.rows >= 0, level.rows, 0).astype(np.float64) for level in family.levels]
+    highs = [np.where(level.rows >= 0, level.rows, family.rows).astype(np.float64) for level in family.levels]
     for _ in range(_ROUNDS):
         if not _passed(family, lows, highs):
             break
     if any((low > high).any() for low, high in zip(lows, highs, strict=True)):
         raise DataError("no records can have these supports: what some of them say of others does not fit together")
     rows = [np.where(low == high, low, UNTOLD).astype(np.int64) for low, high in zip(lows, highs, strict=True)]
-    many = sum(int(((one >= 0) & (level.rows < 0)).sum()) for one, level in zip(rows, family.levels, strict=True))
+    many = sum(int(((counts >= 0) & (level.rows < 0)).sum()) for counts, level in zip(rows, family.levels, strict=True))
     return Derived(told=ToldSets(family=family).filled(rows), many=many, whole=whole)
 
 
@@ -258,22 +259,22 @@ def _passed(family: FrequentItemsets, lows: list[Reals], highs: list[Reals]) -> 
 
 def _places(family: FrequentItemsets, sets: ItemCodes) -> Counts:
     size = sets.shape[1]
-    found = np.zeros((len(sets), 1 << size), np.int64)
+    places = np.zeros((len(sets), 1 << size), np.int64)
     for mask in range(1, 1 << size):
-        found[:, mask] = family.places(sets[:, chosen(size, mask)])
-    return found
+        places[:, mask] = family.places(sets[:, chosen(size, mask)])
+    return places
 
 
 def _gathered(family: FrequentItemsets, side: list[Reals], places: Counts) -> Reals:
-    found = np.full(places.shape, float(family.rows))
+    bounds = np.full(places.shape, float(family.rows))
     for mask in range(1, places.shape[1]):
-        found[:, mask] = side[mask.bit_count() - 1][places[:, mask]]
-    return found
+        bounds[:, mask] = side[mask.bit_count() - 1][places[:, mask]]
+    return bounds
 
 
 def _beyond(family: FrequentItemsets) -> tuple[FrequentItemsets, bool]:
     """The family with sets that are not told and all of whose smaller sets are known, where their bounds meet."""
-    found = known = FrequentItemsets(rows=family.rows, support=0, labels=family.labels, levels=family.levels[:1])
+    extension = known = FrequentItemsets(rows=family.rows, support=0, labels=family.labels, levels=family.levels[:1])
     whole, size = True, 2
     while size <= len(family.levels) or (size == len(known.levels) + 1 and size <= MOST_WINDOW):
         joined, all_ = _joined(known)
@@ -285,14 +286,14 @@ def _beyond(family: FrequentItemsets) -> tuple[FrequentItemsets, bool]:
         if not len(sets):
             break
         rows = np.full(len(sets), UNTOLD, np.int64)
-        found = grown(found, sets, rows)
+        extension = grown(extension, sets, rows)
         if len(given):
-            rows[found.places(given)] = family.levels[size - 1].rows
+            rows[extension.places(given)] = family.levels[size - 1].rows
         filled = rows.copy()
-        filled[found.places(new[met])] = values[met]
+        filled[extension.places(new[met])] = values[met]
         known = grown(known, sets, filled)
         size += 1
-    return found, whole
+    return extension, whole
 
 
 def _joined(family: FrequentItemsets) -> tuple[ItemCodes, bool]:
@@ -323,14 +324,14 @@ def _joined(family: FrequentItemsets) -> tuple[ItemCodes, bool]:
 def _bound(family: FrequentItemsets, sets: ItemCodes) -> tuple[Mask, Counts]:
     """Whether the bounds of a set meet, all smaller sets being known, and where they do."""
     size = sets.shape[1]
-    found, values = np.zeros(len(sets), bool), np.zeros(len(sets), np.int64)
+    meets, values = np.zeros(len(sets), bool), np.zeros(len(sets), np.int64)
     if size > MOST_WINDOW:
-        return found, values
+        return meets, values
     for part in chunks(len(sets), 3**size):
         low = np.empty((len(sets[part]), 1 << size))
         low[:, :-1] = windows(family, sets[part])[:, :-1]
         high = low.copy()
         low[:, -1], high[:, -1] = 0, family.rows
         low, high = tightened(low, high)
-        found[part], values[part] = low[:, -1] == high[:, -1], low[:, -1]
-    return found, values
+        meets[part], values[part] = low[:, -1] == high[:, -1], low[:, -1]
+    return meets, values

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato.core.arguments import at_least
 from sfumato.core.errors import DataError
 from sfumato.core.extras import extra
-from sfumato.mining.channels.bounds import Channel, complete_channels, derived, said
+from sfumato.mining.channels.bounds import Channel, complete_channels, derived, items_text
 from sfumato.mining.channels.published_sets import Set, ToldSets, told_sets, windows
 
 # Numbers of people that are the same in every table that agrees with told counts, decided by integer programs.
@@ -70,15 +70,15 @@ class CountSystem:
         together = np.asarray(lines[open_].sum(axis=0)).ravel()
         for aim in (together, -together):
             self._rule_out(lines, values, open_, aim)
-        found = []
+        results = []
         for group in np.flatnonzero(open_).tolist():
             aim = lines[group].toarray().ravel()
             for sign in (1, -1):
                 if open_[group]:
                     self._rule_out(lines, values, open_, sign * aim)
             if open_[group]:
-                found.append(Pinned(group=group, people=int(values[group]), used=self._used(aim, values[group])))
-        return found
+                results.append(Pinned(group=group, people=int(values[group]), used=self._used(aim, values[group])))
+        return results
 
     def _rule_out(self, lines: Any, values: Whole, open_: NDArray[np.bool_], aim: NDArray[np.float64]) -> None:
         table = self._table(aim)
@@ -88,26 +88,26 @@ class CountSystem:
     def _table(self, aim: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """The table of whole numbers that agrees and has the least of something; None where none agrees."""
         most = np.where(np.isinf(self._most), FREE, self._most)
-        found = self._optimize.milp(
+        solution = self._optimize.milp(
             aim,
             integrality=np.ones(len(aim)),
             bounds=self._optimize.Bounds(0, most),
             constraints=self._optimize.LinearConstraint(self._counts, self._totals, self._totals),
             options={"mip_rel_gap": 0.0},
         )
-        if found.x is None:
+        if solution.x is None:
             return None
-        table = np.rint(found.x)
+        table = np.rint(solution.x)
         return table if np.array_equal(self._counts @ table, self._totals) else None
 
     def _used(self, aim: NDArray[np.float64], people: int) -> tuple[int, ...] | None:
         """Told counts that pin a group by themselves: those with a multiplier in the dual of either end."""
         used: set[int] = set()
         for sign in (1, -1):
-            found = self._optimize.linprog(sign * aim, A_eq=self._counts, b_eq=self._totals, method="highs")
-            if found.status != 0 or abs(sign * found.fun - people) > _NEAR:
+            solution = self._optimize.linprog(sign * aim, A_eq=self._counts, b_eq=self._totals, method="highs")
+            if solution.status != 0 or abs(sign * solution.fun - people) > _NEAR:
                 return None
-            used.update(np.flatnonzero(np.abs(found.eqlin.marginals) > _NEAR).tolist())
+            used.update(np.flatnonzero(np.abs(solution.eqlin.marginals) > _NEAR).tolist())
         return tuple(sorted(used))
 
 
@@ -152,7 +152,7 @@ class Found:
     """What was looked at."""
 
 
-def find_channels(told: ToldSets, k: int) -> Found:
+def find_channels(published: ToldSets, k: int) -> Found:
     """Every group of 1 to ``k`` - 1 people whose number follows from the told supports and the number of records.
 
     A group is all records that have some items and lack others, of the items of told sets. Its number follows if it is
@@ -164,82 +164,90 @@ def find_channels(told: ToldSets, k: int) -> Found:
     Source: Atzori, Bonchi, Giannotti, Pedreschi, Anonymity preserving pattern discovery, 2008; Calders, Goethals 2002.
     """
     at_least("k", k, 1)
-    many, direct = complete_channels(told, k)
-    sets = dict(told.each())
-    listed = [Because(channel=one, sets=_told(sets, one), proven=True) for one in direct]
-    if len(told.items()) <= MOST_WHOLE:
-        rest = _decided(told, k)
+    many, direct = complete_channels(published, k)
+    sets = dict(published.each())
+    listed = [Because(channel=channel, sets=_told(sets, channel), proven=True) for channel in direct]
+    if len(published.items()) <= MOST_WHOLE:
+        rest = _decided(published, k)
         return Found(many=many + len(rest), listed=(*listed, *rest), reach="exact")
-    more = derived(told)
+    more = derived(published)
     if more.many:
         many, wider = complete_channels(more.told, k)
-        known = {(one.have, one.lack) for one in direct}
-        listed += [_because(sets, one) for one in wider if (one.have, one.lack) not in known]
-    around = _around_gaps(told)
+        known = {(channel.have, channel.lack) for channel in direct}
+        listed += [_because(sets, channel) for channel in wider if (channel.have, channel.lack) not in known]
+    around = _around_gaps(published)
     whole = more.whole and len(around) <= MOST_GAPS
     if not listed:
-        found = {one.channel: one for items in around[:MOST_GAPS] for one in _decided(_about(told, items), k)}
-        many, listed = len(found), list(found.values())
+        reasons = {
+            reason.channel: reason for items in around[:MOST_GAPS] for reason in _decided(_about(published, items), k)
+        }
+        many, listed = len(reasons), list(reasons.values())
     return Found(many=many, listed=tuple(listed), reach="bounds" if whole else "some bounds")
 
 
-def _around_gaps(told: ToldSets) -> list[Set]:
+def _around_gaps(published: ToldSets) -> list[Set]:
     """Told sets of a few items that have a set within which is not told, the largest first and none within another."""
-    found: list[Set] = []
-    for level in reversed(told.family.levels[:MOST_WHOLE]):
+    itemsets: list[Set] = []
+    for level in reversed(published.family.levels[:MOST_WHOLE]):
         sets = level.sets[level.rows >= 0]
-        gaps = sets[(windows(told.family, sets) < 0).any(axis=1)].tolist()
-        found += [tuple(one) for one in gaps if not any(set(one) <= set(other) for other in found[: MOST_GAPS + 1])]
-    return found
+        gaps = sets[(windows(published.family, sets) < 0).any(axis=1)].tolist()
+        itemsets += [
+            tuple(gap) for gap in gaps if not any(set(gap) <= set(other) for other in itemsets[: MOST_GAPS + 1])
+        ]
+    return itemsets
 
 
-def _about(told: ToldSets, items: Set) -> ToldSets:
+def _about(published: ToldSets, items: Set) -> ToldSets:
     """What is told about some items alone."""
     whole = set(items)
-    return told_sets(told.records, told.labels, {one: rows for one, rows in told.each() if whole.issuperset(one)})
+    return told_sets(
+        published.records,
+        published.labels,
+        {itemset: rows for itemset, rows in published.each() if whole.issuperset(itemset)},
+    )
 
 
 def _told(sets: Mapping[Set, int], channel: Channel) -> tuple[Set, ...]:
     """The told sets that the number of a channel is made of."""
-    return tuple(one for one in channel.between() if one in sets)
+    return tuple(itemset for itemset in channel.between() if itemset in sets)
 
 
 def _because(sets: Mapping[Set, int], channel: Channel) -> Because:
     """A channel that needs bounds: the told sets that its number is made of; where there are none, all within it."""
     whole = set(channel.whole)
-    near = _told(sets, channel) or tuple(one for one in sets if set(one) <= whole)
+    near = _told(sets, channel) or tuple(itemset for itemset in sets if set(itemset) <= whole)
     return Because(channel=channel, sets=near, proven=False)
 
 
-def _decided(told: ToldSets, k: int) -> list[Because]:
+def _decided(published: ToldSets, k: int) -> list[Because]:
     """All channels but those by inclusion and exclusion, by integer programs."""
-    items, sets = told.items(), list(told.each())
+    items, sets = published.items(), list(published.each())
     if not items:
         return []
     where = {item: place for place, item in enumerate(items)}
-    masks = np.array([sum(1 << where[item] for item in one) for one, _ in sets])
+    masks = np.array([sum(1 << where[item] for item in itemset) for itemset, _ in sets])
     cells = np.arange(1 << len(items))
     counts = np.vstack([np.ones((1, len(cells))), (cells & masks[:, None]) == masks[:, None]])
-    system = CountSystem(counts, np.array([told.records, *(rows for _, rows in sets)]))
+    system = CountSystem(counts, np.array([published.records, *(rows for _, rows in sets)]))
     groups, have, whole = _groups(len(items))
     direct = np.array(
         [_complete(int(low), int(high), {0, *masks.tolist()}) for low, high in zip(have, whole, strict=True)]
     )
-    found = []
-    for one in system.pinned(groups, k, skip=direct):
-        low, high = int(have[one.group]), int(whole[one.group])
+    reasons = []
+    for pin in system.pinned(groups, k, skip=direct):
+        low, high = int(have[pin.group]), int(whole[pin.group])
         channel = Channel(
             have=tuple(item for item in items if low >> where[item] & 1),
             lack=tuple(item for item in items if (high & ~low) >> where[item] & 1),
-            people=one.people,
+            people=pin.people,
         )
-        used = range(1, len(sets) + 1) if one.used is None else one.used
-        found.append(
+        used = range(1, len(sets) + 1) if pin.used is None else pin.used
+        reasons.append(
             Because(
-                channel=channel, sets=tuple(sets[line - 1][0] for line in used if line), proven=one.used is not None
+                channel=channel, sets=tuple(sets[line - 1][0] for line in used if line), proven=pin.used is not None
             )
         )
-    return found
+    return reasons
 
 
 @cache
@@ -252,19 +260,19 @@ def _groups(items: int) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np
     return ((cells & whole[:, None]) == have[:, None]).astype(np.int8), have, whole
 
 
-def _complete(have: int, whole: int, told: set[int]) -> bool:
+def _complete(have: int, whole: int, masks: set[int]) -> bool:
     """Whether every set between two is told."""
     free, some = whole & ~have, 0
     while True:
-        if have | some not in told:
+        if have | some not in masks:
             return False
         if some == free:
             return True
         some = (some - free) & free
 
 
-def group_text(told: ToldSets, channel: Channel) -> str:
+def group_text(published: ToldSets, channel: Channel) -> str:
     """The group of a channel as people read it."""
-    parts = [f"with {said(told, channel.have)}"] * bool(channel.have)
-    parts += [f"without {said(told, channel.lack)}"] * bool(channel.lack)
+    parts = [f"with {items_text(published, channel.have)}"] * bool(channel.have)
+    parts += [f"without {items_text(published, channel.lack)}"] * bool(channel.lack)
     return " and ".join(parts)

@@ -27,13 +27,13 @@ Known = Mapping[str, Attribute]
 """Attributes by name."""
 
 
-def label_rest(one: Label, other: Label) -> Label:
+def label_rest(label: Label, other: Label) -> Label:
     """What a label of one attribute has and another has not.
 
     >>> label_rest(((0.0, 5.0),), ((1.0, 2.0), (4.0, 9.0))), label_rest((0, 2), (2, 3))
     (((0.0, 1.0), (2.0, 4.0)), (0,))
     """
-    left: list[Any] = list(one)
+    left: list[Any] = list(label)
     if not left or isinstance(left[0], int):
         gone = set(other)
         return tuple(code for code in left if code not in gone)
@@ -50,34 +50,34 @@ def _some(attribute: Attribute, label: Label) -> bool:
     return any(grid_points(domain, low, high)[1] for low, high in label)  # type: ignore[misc]
 
 
-def box_meeting(one: Box, other: Box, known: Known) -> Box | None:
+def box_meeting(box: Box, other: Box, known: Known) -> Box | None:
     """What lies in both boxes; None where nothing can."""
-    found = dict(one)
+    overlap = dict(box)
     for name, label in other.items():
-        found[name] = meeting(one[name], label) if name in one else label
-        if not _some(known[name], found[name]):
+        overlap[name] = meeting(box[name], label) if name in box else label
+        if not _some(known[name], overlap[name]):
             return None
-    return found
+    return overlap
 
 
-def box_rest(one: Box, other: Box, known: Known) -> list[Box]:
+def box_rest(box: Box, other: Box, known: Known) -> list[Box]:
     """What lies in one box and not in another, as boxes apart from each other."""
-    if box_meeting(one, other, known) is None:
-        return [one]
-    found: list[Box] = []
-    left = dict(one)
+    if box_meeting(box, other, known) is None:
+        return [box]
+    boxes: list[Box] = []
+    left = dict(box)
     for name, label in other.items():
         held = left.get(name, known[name].whole)
         rest = label_rest(held, label)
         if _some(known[name], rest):
-            found.append({**left, name: rest})
+            boxes.append({**left, name: rest})
         left[name] = meeting(held, label)
-    return found
+    return boxes
 
 
 def all_met(boxes: Iterable[Box], other: Box, known: Known) -> list[Box]:
     """What lies in some boxes and in another."""
-    return [found for one in boxes if (found := box_meeting(one, other, known)) is not None]
+    return [overlap for box in boxes if (overlap := box_meeting(box, other, known)) is not None]
 
 
 # Groups of few people whose number follows from published trees and rules, also from several about the same people.
@@ -124,29 +124,32 @@ def told_groups(documents: Sequence[Document], k: int, *, classes: bool = False)
     Claim: exact for these groups; documents that divide people into too many parts are refused.
     """
     at_least("k", k, 1)
-    shown = [one for one in documents if not (isinstance(one, TreeDocument) and one.empty)]
-    rules = [rules_of(one) if isinstance(one, TreeDocument) else one for one in shown]
+    nonempty = [document for document in documents if not (isinstance(document, TreeDocument) and document.empty)]
+    rules = [rules_of(document) if isinstance(document, TreeDocument) else document for document in nonempty]
     if not rules:
         return []
-    if len(rules) == 1 and (isinstance(shown[0], TreeDocument) or overlapping(rules[0]) is None):
+    if len(rules) == 1 and (isinstance(nonempty[0], TreeDocument) or overlapping(rules[0]) is None):
         return list(_direct(rules[0], k, classes=classes))
     known = _known(rules)
-    parts = _parts(shown, rules, known)
-    alike = len({(one.target, one.classes) for one in rules}) == 1
+    parts = _parts(nonempty, rules, known)
+    alike = len({(document.target, document.classes) for document in rules}) == 1
     many = len(rules[0].classes) if alike else 1
     if len(parts) * many > MOST_PARTS:
         raise DataError(
             f"the documents divide people into {len(parts) * many:,} parts; at most {MOST_PARTS:,} are decided together"
         )
     counts, totals = _equations(rules, parts, alike=alike)
-    names, lines = _groups(shown, rules, parts)
+    names, lines = _groups(nonempty, rules, parts)
     whole = np.repeat(lines, many, axis=1)
     if classes and alike:
-        names = [*names, *(f"{name}, {rules[0].target} = {one}" for one in rules[0].classes for name in names)]
+        names = [
+            *names,
+            *(f"{name}, {rules[0].target} = {class_name}" for class_name in rules[0].classes for name in names),
+        ]
         of_class = [whole & np.tile(np.arange(many) == place, len(parts)) for place in range(many)]
         whole = np.concatenate([whole, *of_class])
-    found = CountSystem(counts, np.array(totals)).pinned(whole, k)
-    return [ToldGroup(group=names[one.group], people=one.people) for one in found]
+    pins = CountSystem(counts, np.array(totals)).pinned(whole, k)
+    return [ToldGroup(group=names[pin.group], people=pin.people) for pin in pins]
 
 
 def _direct(rules: RuleDocument, k: int, *, classes: bool) -> Iterator[ToldGroup]:
@@ -155,37 +158,37 @@ def _direct(rules: RuleDocument, k: int, *, classes: bool) -> Iterator[ToldGroup
         name = _text(rules, conditions)
         numbers = [(name, int(rules.hit[rule] + rules.miss[rule]))]
         if classes and rules.counts is not None:
-            told = zip(rules.classes, rules.counts[rule].tolist(), strict=True)
-            numbers += [(f"{name}, {rules.target} = {one}", many) for one, many in told]
+            class_counts = zip(rules.classes, rules.counts[rule].tolist(), strict=True)
+            numbers += [(f"{name}, {rules.target} = {class_name}", many) for class_name, many in class_counts]
         elif classes:
             says = rules.classes[int(rules.says[rule])]
             numbers.append((f"{name}, {rules.target} = {says}", int(rules.hit[rule])))
             numbers.append((f"{name}, another {rules.target} than {says}", int(rules.miss[rule])))
-        yield from (ToldGroup(group=one, people=many) for one, many in numbers if 0 < many < k)
+        yield from (ToldGroup(group=group, people=many) for group, many in numbers if 0 < many < k)
 
 
 def _text(rules: RuleDocument, conditions: Mapping[int, Label]) -> str:
-    asked = sorted(conditions.items())
-    return " and ".join(label_text(rules.attributes[place], label) for place, label in asked) or "everybody"
+    terms = sorted(conditions.items())
+    return " and ".join(label_text(rules.attributes[place], label) for place, label in terms) or "everybody"
 
 
 def _known(documents: Sequence[RuleDocument]) -> Known:
-    found: dict[str, Attribute] = {}
-    for one in documents:
-        for attribute in one.attributes:
-            if found.setdefault(attribute.name, attribute).domain != attribute.domain:
+    attributes: dict[str, Attribute] = {}
+    for document in documents:
+        for attribute in document.attributes:
+            if attributes.setdefault(attribute.name, attribute).domain != attribute.domain:
                 raise DataError(f"the documents give {attribute.name!r} different domains; they cannot be put together")
-    return found
+    return attributes
 
 
 def _box(rules: RuleDocument, rule: int) -> Box:
     return {rules.attributes[place].name: label for place, label in rules.conditions[rule].items()}
 
 
-def _parts(shown: Sequence[Document], documents: Sequence[RuleDocument], known: Known) -> list[_Part]:
+def _parts(originals: Sequence[Document], documents: Sequence[RuleDocument], known: Known) -> list[_Part]:
     """All parts of the attributes that are not empty, one document after the other."""
     parts = [_Part(inside=frozenset(), boxes=({},))]
-    for number, (tree, rules) in enumerate(zip(shown, documents, strict=True)):
+    for number, (tree, rules) in enumerate(zip(originals, documents, strict=True)):
         if len(parts) * rules.many > MOST_PAIRS:
             raise DataError(f"the documents have more than {MOST_PAIRS:,} pairs of parts; they are too many together")
         if isinstance(tree, TreeDocument):
@@ -208,7 +211,7 @@ def _split(parts: Sequence[_Part], where: tuple[int, int], box: Box, known: Know
     for part in parts:
         if met := all_met(part.boxes, box, known):
             yield _Part(inside=part.inside | {where}, boxes=tuple(met))
-        if rest := [left for one in part.boxes for left in box_rest(one, box, known)]:
+        if rest := [left for part_box in part.boxes for left in box_rest(part_box, box, known)]:
             yield _Part(inside=part.inside, boxes=tuple(rest))
 
 
@@ -259,24 +262,24 @@ def _nodes(tree: Document, rules: RuleDocument, number: int) -> Iterator[tuple[s
 
 
 def _groups(
-    shown: Sequence[Document], documents: Sequence[RuleDocument], parts: Sequence[_Part]
+    originals: Sequence[Document], documents: Sequence[RuleDocument], parts: Sequence[_Part]
 ) -> tuple[list[str], Mask]:
     """All groups that are looked at, each once, as lines over parts."""
     single: list[tuple[int, str, Mask]] = []
-    for number, (tree, rules) in enumerate(zip(shown, documents, strict=True)):
-        for name, leaves, asked in _nodes(tree, rules, number):
-            single.append((number, name, np.array([bool(part.inside & leaves) == asked for part in parts])))
+    for number, (tree, rules) in enumerate(zip(originals, documents, strict=True)):
+        for name, leaves, is_inside in _nodes(tree, rules, number):
+            single.append((number, name, np.array([bool(part.inside & leaves) == is_inside for part in parts])))
     if len(single) ** 2 // 2 > MOST_PAIRS:
         raise DataError(f"{len(single):,} nodes and rules are too many to be looked at together, two by two")
-    found: dict[bytes, str] = {}
+    groups: dict[bytes, str] = {}
     for _, name, line in single:
-        found.setdefault(line.tobytes(), name)
-    for (one, name, line), (two, other, second) in combinations(single, 2):
-        if one != two or not isinstance(shown[one], TreeDocument):
-            found.setdefault((line & second).tobytes(), f"{name}; {other}")
+        groups.setdefault(line.tobytes(), name)
+    for (first, name, line), (two, other, second) in combinations(single, 2):
+        if first != two or not isinstance(originals[first], TreeDocument):
+            groups.setdefault((line & second).tobytes(), f"{name}; {other}")
     for place in range(len(parts)):
         alone = np.arange(len(parts)) == place
         names = [_text(documents[n], documents[n].conditions[rule]) for n, rule in sorted(parts[place].inside)]
-        found.setdefault(alone.tobytes(), "; ".join(names) or "everybody else")
-    lines = np.array([np.frombuffer(one, bool) for one in found])
-    return list(found.values()), lines
+        groups.setdefault(alone.tobytes(), "; ".join(names) or "everybody else")
+    lines = np.array([np.frombuffer(key, bool) for key in groups])
+    return list(groups.values()), lines

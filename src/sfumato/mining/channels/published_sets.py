@@ -82,17 +82,17 @@ def of_frequent(itemsets: FrequentItemsets) -> ToldSets:
     return ToldSets(family=itemsets)
 
 
-def told_sets(records: int, labels: Sequence[str], told: Mapping[Set, int]) -> ToldSets:
+def told_sets(records: int, labels: Sequence[str], supports: Mapping[Set, int]) -> ToldSets:
     """From sets with their records; each set has different items, ascending.
 
     >>> some = told_sets(9, ("a", "b"), {(0,): 5, (0, 1): 3})
     >>> some.count, [level.rows.tolist() for level in some.family.levels]
     (2, [[5, -1], [3]])
     """
-    longest = max(map(len, told), default=0)
+    longest = max(map(len, supports), default=0)
     if longest > MOST_ITEMS:
         raise DataError(f"a set has {longest} items; sets of at most {MOST_ITEMS} are looked at")
-    sized = {size: [one for one in told if len(one) == size] for size in range(1, longest + 1)}
+    sized = {size: [itemset for itemset in supports if len(itemset) == size] for size in range(1, longest + 1)}
     closed: dict[int, ItemCodes] = {}
     above = np.empty((0, longest + 1), np.int32)
     for size in range(longest, 0, -1):
@@ -103,7 +103,7 @@ def told_sets(records: int, labels: Sequence[str], told: Mapping[Set, int]) -> T
     for size in range(1, longest + 1):
         family = grown(family, closed[size], np.full(len(closed[size]), UNTOLD, np.int64))
         given = np.array(sized[size], np.int32).reshape(-1, size)
-        family.levels[-1].rows[family.places(given)] = [told[one] for one in sized[size]]
+        family.levels[-1].rows[family.places(given)] = [supports[itemset] for itemset in sized[size]]
     return ToldSets(family=family)
 
 
@@ -129,10 +129,10 @@ def chosen(size: int, mask: int) -> list[int]:
 def windows(family: FrequentItemsets, sets: ItemCodes) -> Counts:
     """For each set the records of every set within it, by mask; those of no items first."""
     size = sets.shape[1]
-    found = np.empty((len(sets), 1 << size), np.int64)
+    counts = np.empty((len(sets), 1 << size), np.int64)
     for mask in range(1 << size):
-        found[:, mask] = family.supports(sets[:, chosen(size, mask)])
-    return found
+        counts[:, mask] = family.supports(sets[:, chosen(size, mask)])
+    return counts
 
 
 def chunks(many: int, width: int) -> Iterator[slice]:
@@ -168,12 +168,14 @@ class PatternDocument(Brief):
 
 def write_patterns(document: PatternDocument) -> str:
     """The document as a text: small sets first, in the order of their items."""
-    told = document.told
-    sets = sorted((len(items), sorted(told.labels[item] for item in items), rows) for items, rows in told.each())
+    published = document.told
+    sets = sorted(
+        (len(items), sorted(published.labels[item] for item in items), rows) for items, rows in published.each()
+    )
     whole = {
         "document": KIND,
         "schema": SCHEMA,
-        "records": told.records,
+        "records": published.records,
         "k": document.k,
         "withheld": document.withheld,
         "added": document.added,
@@ -195,16 +197,16 @@ def read_patterns(text: str) -> PatternDocument:
     for place, line in enumerate(lines):
         keyed(line, f"set {place}", ("items", "rows"))
         items = texts(line["items"], f"set {place}, items")
-        if not items or any(one >= two for one, two in pairwise(items)) or items in named:
+        if not items or any(item >= two for item, two in pairwise(items)) or items in named:
             raise DataError(f"set {place} must have items, each once and in order, and must not stand there twice")
         named[items] = count_of(line["rows"], f"set {place}, rows")
         if named[items] > numbers["records"]:
             raise DataError(f"set {place} is had by more records than there are")
     labels = tuple(sorted({name for items in named for name in items}))
     code = {name: place for place, name in enumerate(labels)}
-    told = {tuple(code[name] for name in items): rows for items, rows in named.items()}
+    supports = {tuple(code[name] for name in items): rows for items, rows in named.items()}
     return PatternDocument(
-        told=told_sets(numbers["records"], labels, told),
+        told=told_sets(numbers["records"], labels, supports),
         k=numbers["k"],
         withheld=numbers["withheld"],
         added=numbers["added"],
@@ -213,18 +215,18 @@ def read_patterns(text: str) -> PatternDocument:
 
 def joined(documents: Sequence[PatternDocument]) -> ToldSets:
     """What several documents about the same records tell together."""
-    records = {one.told.records for one in documents}
+    records = {document.told.records for document in documents}
     if len(records) != 1:
-        numbers = " and ".join(f"{one:,}" for one in sorted(records))
+        numbers = " and ".join(f"{count:,}" for count in sorted(records))
         raise DataError(f"the documents are about {numbers} records; together only those about the same are looked at")
-    labels = tuple(sorted({label for one in documents for label in one.told.labels}))
-    code, told = {name: place for place, name in enumerate(labels)}, dict[Set, int]()
-    for one in documents:
-        for items, rows in one.told.each():
-            named = tuple(sorted(code[one.told.labels[item]] for item in items))
-            if told.setdefault(named, rows) != rows:
+    labels = tuple(sorted({label for document in documents for label in document.told.labels}))
+    code, supports = {name: place for place, name in enumerate(labels)}, dict[Set, int]()
+    for document in documents:
+        for items, rows in document.told.each():
+            named = tuple(sorted(code[document.told.labels[item]] for item in items))
+            if supports.setdefault(named, rows) != rows:
                 raise DataError(
-                    f"the documents tell {told[named]:,} and {rows:,} records with "
+                    f"the documents tell {supports[named]:,} and {rows:,} records with "
                     f"{', '.join(labels[item] for item in named)}; they are not about the same records"
                 )
-    return told_sets(records.pop(), labels, told)
+    return told_sets(records.pop(), labels, supports)

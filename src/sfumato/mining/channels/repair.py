@@ -53,7 +53,7 @@ class Repaired(Brief):
         return self.withheld + self.added == self.least
 
 
-def withhold(told: ToldSets, k: int, *, work: Work | None = None) -> Repaired:
+def withhold(published: ToldSets, k: int, *, work: Work | None = None) -> Repaired:
     """The publication without the fewest sets that leave no group of 1 to ``k`` - 1 people to follow.
 
     How: every channel has a reason, told sets of which one must be withheld. The fewest sets that meet all reasons are
@@ -61,31 +61,33 @@ def withhold(told: ToldSets, k: int, *, work: Work | None = None) -> Repaired:
         channels that need bounds are not always the smallest: ``least`` counts without those.
     """
     work = work or Work()
-    _refuse(told, k)
+    _refuse(published, k)
     reasons: list[Because] = []
     seen: set[frozenset[Set]] = set()
     gone: tuple[Set, ...] = ()
-    before = found = find_channels(told, k)
+    before = result = find_channels(published, k)
     least = 0
-    while found.listed:
-        for one in found.listed:
-            if frozenset(one.sets) not in seen:
-                seen.add(frozenset(one.sets))
-                reasons.append(one)
-        work.advance("withholding", len(gone), len(gone) + len(found.listed))
-        gone, bound = _fewest([one.sets for one in reasons])
-        sure = [one.sets for one in reasons if one.proven]
+    while result.listed:
+        for reason in result.listed:
+            if frozenset(reason.sets) not in seen:
+                seen.add(frozenset(reason.sets))
+                reasons.append(reason)
+        work.advance("withholding", len(gone), len(gone) + len(result.listed))
+        gone, bound = _fewest([reason.sets for reason in reasons])
+        sure = [reason.sets for reason in reasons if reason.proven]
         least = max(least, bound if len(sure) == len(reasons) else _fewest(sure)[1])
-        found = find_channels(told.without(gone), k)
+        result = find_channels(published.without(gone), k)
     work.advance("withholding", 1, 1)
-    return Repaired(told=told.without(gone), before=before, withheld=len(gone), added=0, least=least, reach=found.reach)
+    return Repaired(
+        told=published.without(gone), before=before, withheld=len(gone), added=0, least=least, reach=result.reach
+    )
 
 
-def _refuse(told: ToldSets, k: int) -> None:
+def _refuse(published: ToldSets, k: int) -> None:
     at_least("k", k, 1)
-    if 0 < told.records < k:
+    if 0 < published.records < k:
         raise Infeasible(
-            f"there are {told.records:,} records, and their number is public: k can be {told.records} at most"
+            f"there are {published.records:,} records, and their number is public: k can be {published.records} at most"
         )
 
 
@@ -99,57 +101,61 @@ def _fewest(reasons: list[tuple[Set, ...]]) -> tuple[tuple[Set, ...], int]:
         return begun, least
     program, variables = Program(), dict[Set, int]()
     for reason in reasons:
-        for one in reason:
-            if one not in variables:
-                variables[one] = program.variable(1.0)
-        program.bound({variables[one]: 1.0 for one in reason}, low=1.0)
+        for itemset in reason:
+            if itemset not in variables:
+                variables[itemset] = program.variable(1.0)
+        program.bound({variables[itemset]: 1.0 for itemset in reason}, low=1.0)
     values, bound, _ = program.solved(SECONDS * PACE)
     least = max(least, 0 if bound is None else ceil(bound - 1e-6))
-    found = begun if values is None else tuple(sorted(one for one, place in variables.items() if values[place] > 0.5))
-    return min((begun, found), key=len), least
+    solution = (
+        begun
+        if values is None
+        else tuple(sorted(itemset for itemset, place in variables.items() if values[place] > 0.5))
+    )
+    return min((begun, solution), key=len), least
 
 
 def _greedy(reasons: list[tuple[Set, ...]]) -> tuple[Set, ...]:
     """One after the other the set that most open reasons have, a larger one first among equals; then none too many."""
     where: dict[Set, list[int]] = {}
     for place, reason in enumerate(reasons):
-        for one in reason:
-            where.setdefault(one, []).append(place)
-    met, found = [0] * len(reasons), list[Set]()
-    heap = [(-len(places), -len(one), one) for one, places in where.items()]
+        for itemset in reason:
+            where.setdefault(itemset, []).append(place)
+    met, cover = [0] * len(reasons), list[Set]()
+    heap = [(-len(places), -len(itemset), itemset) for itemset, places in where.items()]
     heapify(heap)
     while heap:
-        stated, size, one = heappop(heap)
-        open_ = sum(not met[place] for place in where[one])
+        stated, size, itemset = heappop(heap)
+        open_ = sum(not met[place] for place in where[itemset])
         if open_ < -stated:
             if open_:
-                heappush(heap, (-open_, size, one))
+                heappush(heap, (-open_, size, itemset))
             continue
-        found.append(one)
-        for place in where[one]:
+        cover.append(itemset)
+        for place in where[itemset]:
             met[place] += 1
     kept = []
-    for one in found:
-        if all(met[place] > 1 for place in where[one]):
-            for place in where[one]:
+    for itemset in cover:
+        if all(met[place] > 1 for place in where[itemset]):
+            for place in where[itemset]:
                 met[place] -= 1
         else:
-            kept.append(one)
+            kept.append(itemset)
     return tuple(sorted(kept))
 
 
 def _apart(reasons: Iterable[tuple[Set, ...]]) -> list[tuple[Set, ...]]:
     """Reasons without a common set, small ones first: each takes a set of its own."""
     used: set[Set] = set()
-    found = []
+    disjoint = []
     for reason in sorted(reasons, key=len):
         if not used.intersection(reason):
             used.update(reason)
-            found.append(reason)
-    return found
+            disjoint.append(reason)
+    return disjoint
 
 
-def raise_supports(told: ToldSets, k: int, *, work: Work | None = None) -> Repaired:
+def raise_supports(published: ToldSets, k: int, *, work: Work | None = None) -> Repaired:
     """All sets, with the supports of a table to which records were added so that no group has 1 to ``k`` - 1 people.
 
     How: a channel is filled by ``k`` records that have just the items which its group has. Every group then gets no
@@ -158,51 +164,51 @@ def raise_supports(told: ToldSets, k: int, *, work: Work | None = None) -> Repai
     Source: the additive sanitization of Atzori, Bonchi, Giannotti, Pedreschi 2008.
     """
     work = work or Work()
-    _refuse(told, k)
-    before = found = find_channels(told, k)
-    least, added = _least_added(found, k), 0
-    while found.listed:
-        work.advance("raising", added, added + len(found.listed))
-        rows = dict(told.each())
-        fillers = _fillers([one.channel for one in found.listed])
+    _refuse(published, k)
+    before = result = find_channels(published, k)
+    least, added = _least_added(result, k), 0
+    while result.listed:
+        work.advance("raising", added, added + len(result.listed))
+        rows = dict(published.each())
+        fillers = _fillers([reason.channel for reason in result.listed])
         for filler in fillers:
             for mask in range(1, 1 << len(filler)):
                 items = tuple(filler[place] for place in chosen(len(filler), mask))
                 if items in rows:
                     rows[items] += k
         added += k * len(fillers)
-        told = told_sets(told.records + k * len(fillers), told.labels, rows)
-        found = find_channels(told, k)
+        published = told_sets(published.records + k * len(fillers), published.labels, rows)
+        result = find_channels(published, k)
     work.advance("raising", 1, 1)
-    return Repaired(told=told, before=before, withheld=0, added=added, least=least, reach=found.reach)
+    return Repaired(told=published, before=before, withheld=0, added=added, least=least, reach=result.reach)
 
 
-def _least_added(found: Found, k: int) -> int:
+def _least_added(result: Found, k: int) -> int:
     """Groups about the same items have nobody in common, so each needs records of its own."""
     needed: dict[Set, int] = {}
-    for one in found.listed:
-        whole = one.channel.whole
-        needed[whole] = needed.get(whole, 0) + k - one.channel.people
+    for reason in result.listed:
+        whole = reason.channel.whole
+        needed[whole] = needed.get(whole, 0) + k - reason.channel.people
     return max(needed.values(), default=0)
 
 
 def _fillers(channels: list[Channel]) -> list[Set]:
     """Records that fill all channels: sets of items, those of groups with many items first."""
-    ordered = sorted(channels, key=lambda one: (-len(one.have), one.have))
-    items = sorted({item for one in ordered for item in one.whole})
-    have, whole = (_marked([getattr(one, end) for one in ordered], items) for end in ("have", "whole"))
-    open_, found = np.ones(len(ordered), bool), []
-    for place, one in enumerate(ordered):
+    ordered = sorted(channels, key=lambda channel: (-len(channel.have), channel.have))
+    items = sorted({item for channel in ordered for item in channel.whole})
+    have, whole = (_marked([getattr(channel, end) for channel in ordered], items) for end in ("have", "whole"))
+    open_, fillers = np.ones(len(ordered), bool), []
+    for place, channel in enumerate(ordered):
         if open_[place]:
-            found.append(one.have)
+            fillers.append(channel.have)
             open_ &= ((whole & have[place]) != have).any(axis=1)
-    return found
+    return fillers
 
 
 def _marked(sets: Sequence[Set], items: Sequence[int]) -> NDArray[np.bool_]:
     """One line for each set: which items it has."""
     code = {item: place for place, item in enumerate(items)}
-    found = np.zeros((len(sets), len(items)), bool)
-    for line, one in enumerate(sets):
-        found[line, [code[item] for item in one]] = True
-    return found
+    membership = np.zeros((len(sets), len(items)), bool)
+    for line, itemset in enumerate(sets):
+        membership[line, [code[item] for item in itemset]] = True
+    return membership

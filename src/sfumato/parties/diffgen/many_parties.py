@@ -40,16 +40,16 @@ def epsilon_against(event: Event, together: int, *, parties: int, colluding: int
 
 def coalitions(event: Event, parties: int, colluding: int) -> Mapping[str, float | str]:
     """How noisy counts are, and which epsilon holds against how many parties; it follows from public numbers."""
-    found: dict[str, float | str] = {NOISES: parties / (parties - colluding)}
+    figures: dict[str, float | str] = {NOISES: parties / (parties - colluding)}
     for together in range(1, parties):
         bound = epsilon_against(event, together, parties=parties, colluding=colluding)
-        found[f"epsilon against {together} of {parties} parties"] = str(bound)
-    return found
+        figures[f"epsilon against {together} of {parties} parties"] = str(bound)
+    return figures
 
 
-def with_coalitions(made: NoisyTable, parties: int, colluding: int) -> NoisyTable:
+def with_coalitions(release: NoisyTable, parties: int, colluding: int) -> NoisyTable:
     """The release with these figures beside those of its search."""
-    return replace(made, effort={**made.effort, **coalitions(made.event, parties, colluding)})
+    return replace(release, effort={**release.effort, **coalitions(release.event, parties, colluding)})
 
 
 def _counts(event: Pure) -> bool:
@@ -140,31 +140,32 @@ LEAST = 3
 
 def run_many(
     conversation: Conversation,
-    asked: DiffGen | Marginals,
+    settings: DiffGen | Marginals,
     own: PrivateTable,
     *,
     colluding: int = 1,
     draw: Draw = laplace_share,
 ) -> NoisyTable:
     """The release of all parties' records; each calls this with its own, over the same declared domains."""
-    refuse_scores(asked)
+    refuse_scores(settings)
     seat = conversation.seat
     noise = SummedNoise(conversation, colluding=colluding, draw=draw)
     work = Work(chance=Chance(seed=int.from_bytes(seat.session, "big")))
-    if isinstance(asked, DiffGen):
-        made = noisy_specializer.published(asked, own, work, noise.mechanisms)
+    if isinstance(settings, DiffGen):
+        release = noisy_specializer.published(settings, own, work, noise.mechanisms)
     else:
-        made = noisy_marginals.published(asked, own, work, noise.mechanisms)
-    return with_coalitions(made, seat.count, colluding)
+        release = noisy_marginals.published(settings, own, work, noise.mechanisms)
+    return with_coalitions(release, seat.count, colluding)
 
 
-def refuse_scores(asked: DiffGen | Marginals) -> None:
+def refuse_scores(settings: DiffGen | Marginals) -> None:
     """Refuse what needs a choice by the scores of all parties' records, or noise that has no shares."""
-    if asked.rho is not None:
+    if settings.rho is not None:
         raise ParameterError("several parties spend an epsilon, not a rho: their noise is Laplace noise")
-    wanted = "counts" if isinstance(asked, DiffGen) else "declared"
-    if asked.choosing != wanted:
+    wanted = "counts" if isinstance(settings, DiffGen) else "declared"
+    if settings.choosing != wanted:
         raise ParameterError(
-            f'choosing must be "{wanted}" where three or more parties work together, not "{asked.choosing}": scores of '
+            f'choosing must be "{wanted}" where three or more parties work together, not "{settings.choosing}": '
+            "scores of "
             "the parties' records do not add up to scores of all records"
         )

@@ -143,7 +143,7 @@ class PairSearch(ByValue):
 
     def whole_prices(self, candidates: list[Candidate]) -> list[int]:
         """Prices in whole records, since scores are whole: public."""
-        return [min(round(self.price(one)), MOST // 2) for one in candidates]
+        return [min(round(self.price(candidate)), MOST // 2) for candidate in candidates]
 
 
 def get_ready(conversation: Conversation, choosing: Choosing = flipped, *, draw: Draw = fresh_key) -> Pair:
@@ -155,16 +155,17 @@ def get_ready(conversation: Conversation, choosing: Choosing = flipped, *, draw:
     return Pair(conversation=conversation, ready=ready, choosing=choosing)
 
 
-def refuse_unfit(asked: DiffGen, attributes: tuple[Attribute, ...], rows: int) -> None:
+def refuse_unfit(settings: DiffGen, attributes: tuple[Attribute, ...], rows: int) -> None:
     """Refuse what circuits cannot do, before anything is said."""
-    if asked.score != "max":
+    if settings.score != "max":
         raise ParameterError(
-            f'score must be "max" where two parties choose together, not "{asked.score}": a circuit adds and compares '
+            f'score must be "max" where two parties choose together, not "{settings.score}": a circuit adds and '
+            "compares "
             "whole numbers"
         )
-    if asked.epsilon is None:
+    if settings.epsilon is None:
         raise ParameterError("two parties spend an epsilon, not a rho: their noise is Laplace noise")
-    sets = [one.name for one in attributes if one.kind == "set"]
+    sets = [attribute.name for attribute in attributes if attribute.kind == "set"]
     if sets:
         raise ParameterError(
             f"column {sets[0]!r} has sets, whose parts are tested one by one; two parties cannot do that without "

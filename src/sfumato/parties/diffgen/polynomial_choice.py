@@ -39,7 +39,7 @@ def scaled_floors(weights: Sequence[Decimal | Fraction | float], digits: int) ->
     >>> scaled_floors([Decimal("54.59815003"), Decimal("403.4287935"), Decimal("7.389056099")], 1)
     [545, 4034, 73]
     """
-    return [floor(Fraction(one) * 10**digits) for one in weights]
+    return [floor(Fraction(weight) * 10**digits) for weight in weights]
 
 
 def rounding_cost(least: int) -> float:
@@ -84,8 +84,8 @@ def chosen_by_polynomials(ready: Sending | Receiving, shape: Shape, inputs: Bits
         yield from compute(ready, circuit, np.concatenate([inputs, masks.ravel()]))
         shares = yield from _at_points(ready.peer, numbers_of(masks), bits)
     else:
-        found = yield from compute(ready, circuit, inputs)
-        heights = numbers_of(found.reshape(-1, MASKED), signed=True)
+        outputs = yield from compute(ready, circuit, inputs)
+        heights = numbers_of(outputs.reshape(-1, MASKED), signed=True)
         shares = []
         for height in heights:
             shares.append((yield from send_polynomial(ready.peer, shifted(step, height))).share)
@@ -94,11 +94,11 @@ def chosen_by_polynomials(ready: Sending | Receiving, shape: Shape, inputs: Bits
 
 def _at_points(peer: int, points: list[int], bits: int) -> Talk[list[int]]:
     """Shares of the values at some points. Shares add up to the value plus n, so n is taken off here."""
-    key, found = PrivateKey.new(), []
+    key, values = PrivateKey.new(), []
     for point in points:
         share = yield from receive_polynomial(peer, point, DEGREE, key)
-        found.append(share.share - share.modulus)
-    return found
+        values.append(share.share - share.modulus)
+    return values
 
 
 def coarse(epsilon: Fraction) -> Fraction:

@@ -85,9 +85,9 @@ def scores_of(build: CircuitBuilder, shape: Shape, ours: Wires, theirs: Wires) -
     left, right = ours.reshape(-1, WIDTH), theirs.reshape(-1, WIDTH)
     if shape.owners:
         mine = np.asarray(shape.owners) == 0
-        found = np.empty((shape.count, WIDTH), np.int64)
-        found[mine], found[~mine] = left, right
-        return found
+        scores = np.empty((shape.count, WIDTH), np.int64)
+        scores[mine], scores[~mine] = left, right
+        return scores
     summed = add(build, left, right)
     last, rest = summed[: shape.count], summed[shape.count :]
     if shape.classes == 1:
@@ -216,10 +216,10 @@ def exponential_below(epsilon: Fraction) -> Fraction:
 
 def _descended(bits: int, size: int, ratio: Fraction) -> tuple[int, ...]:
     """So many numbers from 2^bits downwards, none less than the one above over the ratio."""
-    found = [1 << bits]
-    while len(found) < size:
-        found.append(-(-found[-1] * ratio.denominator // ratio.numerator))
-    return tuple(found)
+    numbers = [1 << bits]
+    while len(numbers) < size:
+        numbers.append(-(-numbers[-1] * ratio.denominator // ratio.numerator))
+    return tuple(numbers)
 
 
 # The exponential mechanism on scores that nobody knows, in one garbled circuit.
@@ -248,8 +248,8 @@ def chosen_by(
     """The same by given weights, with random bits from where they are said to come from."""
     circuit = choice_circuit(shape, weights)
     random = random_bits(weight_bits(shape.count, weights) + BIAS, draw)
-    found = yield from compute(ready, circuit, np.concatenate([inputs, random]), draw=draw)
-    return numbers_of(found[None])[0] if len(found) else 0
+    output = yield from compute(ready, circuit, np.concatenate([inputs, random]), draw=draw)
+    return numbers_of(output[None])[0] if len(output) else 0
 
 
 def weight_bits(count: int, weights: GapWeights) -> int:
@@ -264,8 +264,8 @@ def choice_circuit(shape: Shape, weights: GapWeights) -> Circuit:
     ours, random = build.garbler_input(shape.bits(0)), build.garbler_input(bits + BIAS)
     theirs, other = build.evaluator_input(shape.bits(1)), build.evaluator_input(bits + BIAS)
     scores = scores_of(build, shape, ours, theirs)
-    found = wide(weighed(build, scores, weights), bits)
-    sums = prefix_sums(build, found)
+    wide_weights = wide(weighed(build, scores, weights), bits)
+    sums = prefix_sums(build, wide_weights)
     value = scaled(build, sums[-1], random, other)
     index = chosen_index(build, build.not_(less(build, value, sums[:-1])))
     return build.circuit(garbler=index, evaluator=index)
@@ -320,8 +320,8 @@ def flipped_by(
 ) -> Talk[int]:
     """The same by given weights, with random bits from where they are said to come from."""
     random = random_bits(coin_bits(shape.count, weights), draw)
-    found = yield from compute(ready, coin_circuit(shape, weights), np.concatenate([inputs, random]), draw=draw)
-    return numbers_of(found[None])[0] if len(found) else 0
+    output = yield from compute(ready, coin_circuit(shape, weights), np.concatenate([inputs, random]), draw=draw)
+    return numbers_of(output[None])[0] if len(output) else 0
 
 
 def coin_bits(count: int, weights: GapWeights) -> int:

@@ -58,7 +58,7 @@ HORIZONTAL_LEAKAGE = Leakage(
 
 def run_horizontal_pair(
     conversation: Conversation,
-    asked: DiffGen,
+    settings: DiffGen,
     own: PrivateTable,
     work: Work,
     *,
@@ -67,14 +67,14 @@ def run_horizontal_pair(
     ready: Ready = get_ready,
 ) -> NoisyTable:
     """The release of both parties' records; each calls this with its own, over the same declared domains."""
-    refuse_unfit(asked, own.attributes, own.rows)
+    refuse_unfit(settings, own.attributes, own.rows)
     pair = ready(conversation, choosing)
 
     def searching(**given: object) -> HorizontalSearch:
         return HorizontalSearch(pair=pair, **given)  # type: ignore[arg-type]
 
     counting = JointCounts(conversation, noise, wraps=False)
-    return published(asked, own, work, Mechanisms(count=counting), searching=searching)
+    return published(settings, own, work, Mechanisms(count=counting), searching=searching)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,7 +84,9 @@ class HorizontalSearch(PairSearch):
     def which(self, candidates: list[Candidate]) -> tuple[int, list[Event]]:
         """The value that is specialized."""
         prices = self.whole_prices(candidates) if self.pair.me == 0 else [0] * len(candidates)
-        return self._by([self.columns[one.column].table(one) for one in candidates], prices, "which value")
+        return self._by(
+            [self.columns[candidate.column].table(candidate) for candidate in candidates], prices, "which value"
+        )
 
     def where(self, column: NumberColumn, value: int, what: str) -> tuple[int, list[Event]]:
         """The point where an interval would be split."""
@@ -94,7 +96,7 @@ class HorizontalSearch(PairSearch):
     def _by(self, tables: list[Table], prices: list[int], what: str) -> tuple[int, list[Event]]:
         classes = tables[0].shape[1]
         shape = Shape(children=tuple(map(len, tables)), classes=classes)
-        return self.taken(shape, joint_inputs([np.asarray(one) for one in tables], prices), what)
+        return self.taken(shape, joint_inputs([np.asarray(table) for table in tables], prices), what)
 
 
 # One party's columns of the common people, and what is declared of the other's: a source that never counts pairs.
@@ -132,8 +134,10 @@ class HeldColumns(Brief):
         """Refuse columns that this party should hold and does not, or the other way round."""
         mine = {place for place, owner in enumerate(self.owners) if owner == me}
         for place in sorted(mine ^ set(self.codes)):
-            said = "is missing" if place in mine else "is the other party's"
-            raise ParameterError(f"column {self.attributes[place].name!r} {said}; party {me} has its own and no others")
+            problem = "is missing" if place in mine else "is the other party's"
+            raise ParameterError(
+                f"column {self.attributes[place].name!r} {problem}; party {me} has its own and no others"
+            )
 
     def table(self, me: int) -> PrivateTable:
         """The same as a search sees it."""
@@ -164,21 +168,21 @@ class _NamedCuts:
 
     def total(self) -> Numbers:
         """This party's share of the people of each class: both know them, so one has them and the other none."""
-        found = np.bincount(self._held.kinds, minlength=self._classes)
-        return found if self._me == 0 else np.zeros_like(found)
+        counts = np.bincount(self._held.kinds, minlength=self._classes)
+        return counts if self._me == 0 else np.zeros_like(counts)
 
-    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+    def histogram(self, division: Division, groups: Groups | None = None) -> Numbers:
         """One x children x classes: of own columns; zeros of the other's."""
-        found = np.zeros((1, asked.children, self._classes), np.int64)
-        codes = self._held.codes.get(asked.column)
+        counts = np.zeros((1, division.children, self._classes), np.int64)
+        codes = self._held.codes.get(division.column)
         if codes is not None:
-            np.add.at(found[0], (asked.child_of[codes], self._held.kinds), 1)
-        return found
+            np.add.at(counts[0], (division.child_of[codes], self._held.kinds), 1)
+        return counts
 
-    def refine(self, asked: Division) -> Divided:
+    def refine(self, division: Division) -> Divided:
         """Nothing is followed, so no part has anybody."""
         none = np.empty(0, np.int64)
-        return Divided(division=asked, owner=none, child=none, counts=np.zeros((0, self._classes), np.int64))
+        return Divided(division=division, owner=none, child=none, counts=np.zeros((0, self._classes), np.int64))
 
     def apply(self, divided: Divided, places: Ids) -> None:
         """Nothing is followed."""
@@ -219,7 +223,7 @@ VERTICAL_LEAKAGE = Leakage(
 
 def run_vertical_pair(
     conversation: Conversation,
-    asked: DiffGen,
+    settings: DiffGen,
     own: HeldColumns,
     work: Work,
     *,
@@ -233,19 +237,19 @@ def run_vertical_pair(
     Both have the same people in the same order (`releases.common_order`), and the same class of each.
     """
     seat = conversation.seat
-    refuse_unfit(asked, own.attributes, len(own.kinds))
+    refuse_unfit(settings, own.attributes, len(own.kinds))
     own.refuse_missing(seat.me)
     pair = ready(conversation, choosing)
     conversation.run(same_values(seat, {own.target_name or "": own.kinds}))
 
     def searching(**given: object) -> VerticalSearch:
-        found = VerticalSearch(pair=pair, held=own, **given)  # type: ignore[arg-type]
-        found.prices = replace(found.prices, most=min(found.prices.most, MOST_GROUPS))
-        return found
+        search = VerticalSearch(pair=pair, held=own, **given)  # type: ignore[arg-type]
+        search.prices = replace(search.prices, most=min(search.prices.most, MOST_GROUPS))
+        return search
 
     alone = choose_alone if mechanisms is None else mechanisms.choose
     looking = Mechanisms(choose=alone, count=JointCounts(conversation, noise, wraps=True))
-    return published(asked, own.table(seat.me), work, looking, searching=searching)
+    return published(settings, own.table(seat.me), work, looking, searching=searching)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -257,7 +261,7 @@ class VerticalSearch(PairSearch):
 
     def which(self, candidates: list[Candidate]) -> tuple[int, list[Event]]:
         """The value that is specialized."""
-        owners = tuple(self.held.owners[one.column] for one in candidates)
+        owners = tuple(self.held.owners[candidate.column] for candidate in candidates)
         prices = self.whole_prices(candidates)
         mine = [at for at, owner in enumerate(owners) if owner == self.pair.me]
         scores = [int(self.score.of(self.columns[candidates[at].column].table(candidates[at]))) for at in mine]
@@ -268,7 +272,7 @@ class VerticalSearch(PairSearch):
 
     def where(self, column: NumberColumn, value: int, what: str) -> tuple[int, list[Event]]:
         """The point where an interval would be split, which the owner of the column chooses."""
-        owner = next(self.held.owners[at] for at, one in enumerate(self.columns) if one is column)
+        owner = next(self.held.owners[at] for at, candidate in enumerate(self.columns) if candidate is column)
         low, high = column.spans[value]
         return self._alone(owner, self.score.of(column.tables(value)), high - low - 1, what)
 
@@ -307,27 +311,27 @@ class VerticalSearch(PairSearch):
 
     def _groups(self, owner: int) -> tuple[NDArray[np.int64], int]:
         """For each leaf partition, which combination of one party's labels it has, and how many there are."""
-        found, size = np.zeros(self.parts.count, np.int64), 1
+        groups, size = np.zeros(self.parts.count, np.int64), 1
         for place in self._places(owner):
             column = self.columns[place]
             assert not isinstance(column, SetColumn)
             cut, label_of = column.cut()
             labels = np.array([label_of[value] for value in self.parts.keys[place].tolist()], np.int64)
-            found, size = found * len(cut.labels) + labels, size * len(cut.labels)
-        return found, size
+            groups, size = groups * len(cut.labels) + labels, size * len(cut.labels)
+        return groups, size
 
     def _own_groups(self) -> NDArray[np.int64]:
         """For each person, which combination of own labels they have."""
-        found = np.zeros(len(self.held.kinds), np.int64)
+        groups = np.zeros(len(self.held.kinds), np.int64)
         for place in self._places(self.pair.me):
             column = self.columns[place]
             assert not isinstance(column, SetColumn)
             cut, _ = column.cut()
-            found = found * len(cut.labels) + cut.of_code[self.held.codes[place]]
-        return found
+            groups = groups * len(cut.labels) + cut.of_code[self.held.codes[place]]
+        return groups
 
     def _places(self, owner: int) -> list[int]:
-        return [place for place, one in enumerate(self.held.owners) if one == owner]
+        return [place for place, holder in enumerate(self.held.owners) if holder == owner]
 
 
 def told_choice(peer: int, place: int | None, count: int) -> Talk[int]:
@@ -336,7 +340,7 @@ def told_choice(peer: int, place: int | None, count: int) -> Talk[int]:
         yield Exchange(label="choice/told", send={peer: place.to_bytes(8, "little")})
         return place
     came = yield Exchange(label="choice/told", expect={peer: 8})
-    found = int.from_bytes(came[peer], "little")
-    if found >= count:
-        raise SessionError(f"party {peer} chose number {found} of {count} candidates")
-    return found
+    index = int.from_bytes(came[peer], "little")
+    if index >= count:
+        raise SessionError(f"party {peer} chose number {index} of {count} candidates")
+    return index

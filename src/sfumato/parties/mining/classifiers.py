@@ -44,8 +44,8 @@ BAYES_LEAKAGE = Leakage(
 def joint_counts(sums: SummedNumbers, records: Records) -> list[Whole]:
     """The counts of naive Bayes over all parties, in one sum."""
     own = bayes_counts(records)
-    whole = sums(np.concatenate([one.reshape(-1) for one in own]))
-    ends = np.cumsum([one.size for one in own])[:-1]
+    whole = sums(np.concatenate([table.reshape(-1) for table in own]))
+    ends = np.cumsum([table.size for table in own])[:-1]
     counts = [part.reshape(table.shape) for part, table in zip(np.split(whole, ends), own, strict=True)]
     refuse_unequal(counts)
     return counts
@@ -71,8 +71,8 @@ def bayes_document(
 ) -> dict[str, Any]:
     """The counts of a model as JSON has them: by class, and by value and class of every column."""
     tables = {}
-    for one, table in zip(attributes, counts[1:], strict=True):
-        tables[one.name] = dict(zip(bayes_labels(one), table.tolist(), strict=True))
+    for attribute, table in zip(attributes, counts[1:], strict=True):
+        tables[attribute.name] = dict(zip(bayes_labels(attribute), table.tolist(), strict=True))
     return {"target": target, "classes": list(classes), "records": counts[0].tolist(), "columns": tables}
 
 
@@ -166,13 +166,13 @@ def _read(tree: Mapping[str, Any], known: Sequence[str]) -> Learning:
 
 def read_tree_asked(tree: Mapping[str, Any], names: Sequence[str]) -> Learning:
     """What the session file asks for: columns, target, and options of the learner."""
-    asked = _read(tree, _TREE)
+    request = _read(tree, _TREE)
     given = {key: tree[key] for key in _TREE if key in tree}
     try:
         learner = TreeLearner(**given)
     except (ParameterError, DataError) as error:
         raise ParameterError(f"parameters.{error}") from None
-    return Learning(attributes=asked.attributes, target=asked.target, classes=asked.classes, learner=learner)
+    return Learning(attributes=request.attributes, target=request.target, classes=request.classes, learner=learner)
 
 
 def read_bayes_asked(tree: Mapping[str, Any], names: Sequence[str]) -> Learning:
@@ -180,30 +180,32 @@ def read_bayes_asked(tree: Mapping[str, Any], names: Sequence[str]) -> Learning:
     return _read(tree, ())
 
 
-def own_records(asked: Learning, table: Table) -> Records:
+def own_records(request: Learning, table: Table) -> Records:
     """A party's own records over the declared domains; none at all are allowed, values outside are not."""
-    return read_like(table.frame, attributes=asked.attributes, target=asked.target, classes=asked.classes, strict=True)
+    return read_like(
+        table.frame, attributes=request.attributes, target=request.target, classes=request.classes, strict=True
+    )
 
 
-def _given(asked: Learning, own: Records) -> str:
-    return f"counts of {own.count:,} rows, by {asked.target} and {len(asked.attributes)} other columns"
+def _given(request: Learning, own: Records) -> str:
+    return f"counts of {own.count:,} rows, by {request.target} and {len(request.attributes)} other columns"
 
 
-def run_tree(conversation: Conversation, asked: Learning, own: Records) -> JointResult:
+def run_tree(conversation: Conversation, request: Learning, own: Records) -> JointResult:
     """The tree of all parties' records."""
-    if asked.learner is None:
+    if request.learner is None:
         raise TypeError("a tree needs a learner")
-    found = joint_tree(SummedNumbers(conversation), own, asked.learner)
-    rules = rules_of(found)
-    rows = [[text, *counts] for text, counts in zip(rules.texts(), found.counts[found.leaves].tolist(), strict=True)]  # type: ignore[index]
-    return JointResult(document=tree_json(found), columns=("leaf", *found.classes), rows=rows)
+    tree = joint_tree(SummedNumbers(conversation), own, request.learner)
+    rules = rules_of(tree)
+    rows = [[text, *counts] for text, counts in zip(rules.texts(), tree.counts[tree.leaves].tolist(), strict=True)]  # type: ignore[index]
+    return JointResult(document=tree_json(tree), columns=("leaf", *tree.classes), rows=rows)
 
 
-def run_bayes(conversation: Conversation, asked: Learning, own: Records) -> JointResult:
+def run_bayes(conversation: Conversation, request: Learning, own: Records) -> JointResult:
     """The counts of naive Bayes over all parties' records."""
     counts = joint_counts(SummedNumbers(conversation), own)
-    document = bayes_document(asked.attributes, asked.target, asked.classes, counts)
-    return JointResult(document=document, columns=("column", "value", *asked.classes), rows=bayes_rows(document))
+    document = bayes_document(request.attributes, request.target, request.classes, counts)
+    return JointResult(document=document, columns=("column", "value", *request.classes), rows=bayes_rows(document))
 
 
 TREE = JointProtocol(
@@ -211,7 +213,7 @@ TREE = JointProtocol(
     about="A decision tree (C4.5) of all parties' records.",
     least=3,
     read=read_tree_asked,
-    leakage=lambda asked, names: TREE_LEAKAGE,
+    leakage=lambda request, names: TREE_LEAKAGE,
     prepare=own_records,
     given=_given,
     run=run_tree,
@@ -221,7 +223,7 @@ BAYES = JointProtocol(
     about="Naive Bayes of all parties' records: how many there are of every class, by every value of every column.",
     least=3,
     read=read_bayes_asked,
-    leakage=lambda asked, names: BAYES_LEAKAGE,
+    leakage=lambda request, names: BAYES_LEAKAGE,
     prepare=own_records,
     given=_given,
     run=run_bayes,

@@ -60,12 +60,12 @@ class Clusters:
 
 def units(columns: Sequence[NDArray[np.float64]], domains: Sequence[Numbers]) -> Whole:
     """Records x columns in millionths of the declared ranges; a number outside is refused."""
-    found = []
+    scaled_columns = []
     for column, domain in zip(columns, domains, strict=True):
         if not bool(((column >= domain.low) & (column <= domain.high)).all()):
             raise DataError(f"some numbers lie outside the declared domain, {domain.low:g} to {domain.high:g}")
-        found.append(np.rint((column - domain.low) / (domain.high - domain.low) * UNIT).astype(np.int64))
-    return np.stack(found, axis=1)
+        scaled_columns.append(np.rint((column - domain.low) / (domain.high - domain.low) * UNIT).astype(np.int64))
+    return np.stack(scaled_columns, axis=1)
 
 
 def joint_means(
@@ -95,21 +95,21 @@ def joint_means(
     spread = np.sqrt(np.maximum(first[columns + 1 :] / many / UNIT - mean**2, 0))
 
     def step(centres: Reals) -> tuple[Whole, Reals, float]:
-        found = sums(_own_sums(points, centres))
-        held = found[:clusters]
-        _refuse_wrong(found[clusters:], many, columns)
+        totals = sums(_own_sums(points, centres))
+        held = totals[:clusters]
+        _refuse_wrong(totals[clusters:], many, columns)
         if int(held.sum()) != many:
             raise WrongNumbers(f"the clusters of {many:,} records have {int(held.sum()):,}")
-        return held, found[clusters:-1].reshape(clusters, columns) / UNIT, float(found[-1]) / UNIT
+        return held, totals[clusters:-1].reshape(clusters, columns) / UNIT, float(totals[-1]) / UNIT
 
     chance = Chance(seed=seed).generator()
     tried = []
     for _ in range(starts):
         begin = np.clip(mean + spread * chance.standard_normal((clusters, columns)), 0, 1)
         tried.append(lloyd(step, begin, most=most))
-    apart, centres = min(tried, key=lambda one: one[0])
-    lows = np.array([one.low for one in domains])
-    spans = np.array([one.high - one.low for one in domains])
+    apart, centres = min(tried, key=lambda attempt: attempt[0])
+    lows = np.array([domain.low for domain in domains])
+    spans = np.array([domain.high - domain.low for domain in domains])
     return Clusters(centres=centres * spans + lows, sizes=step(centres)[0], apart=apart)
 
 
@@ -154,36 +154,38 @@ def read_clustering(tree: Mapping[str, Any], names: Sequence[str]) -> Clustering
         if not isinstance(domain, Numbers):
             raise ParameterError(f"parameters.columns.{name} must be a range: clusters are of numbers")
         columns[name] = domain
-    asked = {"clusters": tree.get("clusters"), "starts": 8, "steps": 100, **tree}
+    settings = {"clusters": tree.get("clusters"), "starts": 8, "steps": 100, **tree}
     for key in ("clusters", "starts", "steps"):
-        at_least(f"parameters.{key}", asked[key], 1)
+        at_least(f"parameters.{key}", settings[key], 1)
     seed = tree.get("seed", 1)
     at_least("parameters.seed", seed, 0)
     return Clustering(
-        columns=columns, clusters=asked["clusters"], starts=asked["starts"], most=asked["steps"], seed=seed
+        columns=columns, clusters=settings["clusters"], starts=settings["starts"], most=settings["steps"], seed=seed
     )
 
 
-def own_points(asked: Clustering, table: Table) -> Whole:
+def own_points(request: Clustering, table: Table) -> Whole:
     """A party's own records in millionths of the declared ranges."""
-    attributes = [Attribute(name=name, domain=domain, declared=True) for name, domain in asked.columns.items()]
-    return units(read_columns(table.frame, attributes), tuple(asked.columns.values()))
+    attributes = [Attribute(name=name, domain=domain, declared=True) for name, domain in request.columns.items()]
+    return units(read_columns(table.frame, attributes), tuple(request.columns.values()))
 
 
-def run_clustering(conversation: Conversation, asked: Clustering, own: Whole) -> JointResult:
+def run_clustering(conversation: Conversation, request: Clustering, own: Whole) -> JointResult:
     """The clusters of all parties' records."""
-    found = joint_means(
-        SummedNumbers(conversation, each=UNIT * len(asked.columns)),
+    clusters = joint_means(
+        SummedNumbers(conversation, each=UNIT * len(request.columns)),
         own,
-        tuple(asked.columns.values()),
-        clusters=asked.clusters,
-        starts=asked.starts,
-        most=asked.most,
-        seed=asked.seed,
+        tuple(request.columns.values()),
+        clusters=request.clusters,
+        starts=request.starts,
+        most=request.most,
+        seed=request.seed,
     )
-    rows = [[*(float(x) for x in centre), int(size)] for centre, size in zip(found.centres, found.sizes, strict=True)]
-    columns = (*asked.columns, "records")
-    document = {"columns": list(columns), "clusters": rows, "squared distances": found.apart}
+    rows = [
+        [*(float(x) for x in centre), int(size)] for centre, size in zip(clusters.centres, clusters.sizes, strict=True)
+    ]
+    columns = (*request.columns, "records")
+    document = {"columns": list(columns), "clusters": rows, "squared distances": clusters.apart}
     return JointResult(document=document, columns=columns, rows=rows)
 
 
@@ -192,8 +194,8 @@ MEANS = JointProtocol(
     about="Clusters of all parties' records: centres and sizes.",
     least=3,
     read=read_clustering,
-    leakage=lambda asked, names: LEAKAGE,
+    leakage=lambda request, names: LEAKAGE,
     prepare=own_points,
-    given=lambda asked, own: f"sums of {len(own):,} rows in {len(asked.columns)} columns",
+    given=lambda request, own: f"sums of {len(own):,} rows in {len(request.columns)} columns",
     run=run_clustering,
 )

@@ -38,18 +38,18 @@ def read_graded(tree: Mapping[str, Any], names: Sequence[str]) -> GradedAsked:
     """What the session file asks for."""
     refuse_strange(tree, ("columns", "missing"))
     missing = tree.get("missing", [])
-    if not isinstance(missing, list) or not all(isinstance(one, str) for one in missing):
+    if not isinstance(missing, list) or not all(isinstance(text, str) for text in missing):
         raise ParameterError(f"parameters.missing must list texts, not {missing!r}")
     return GradedAsked(terms=read_terms(tree.get("columns"), "parameters.columns"), missing=tuple(missing))
 
 
-def fitting_rows(asked: GradedAsked, table: Table) -> int:
+def fitting_rows(request: GradedAsked, table: Table) -> int:
     """How many rows a site has; a value outside the terms is refused here, and only this site reads why."""
     if not table.rows:
         raise DataError(f"{table.source} has no rows")
-    columns = GradedSecret(key=bytes(KEY_BYTES), terms=asked.terms).columns
+    columns = GradedSecret(key=bytes(KEY_BYTES), terms=request.terms).columns
     for name, column in columns.items():
-        translated(table.require(name, where=table.source), column.shown, asked.missing, table.source)
+        translated(table.require(name, where=table.source), column.shown, request.missing, table.source)
     return table.rows
 
 
@@ -64,7 +64,7 @@ def agreed_key(seat: Seat, *, draw: Draw = fresh_key) -> Talk[bytes]:
     for peer, digest in bound.items():
         if _digest(seat, peer, shares[peer]) != digest:
             raise SessionError(f"party {peer} showed other random bytes than it was bound to")
-    whole = b"".join(shares[one] for one in range(seat.count))
+    whole = b"".join(shares[party] for party in range(seat.count))
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=seat.session, info=b"sfumato graded key").derive(whole)
 
 
@@ -72,11 +72,11 @@ def _digest(seat: Seat, party: int, share: bytes) -> bytes:
     return hashlib.sha256(seat.session + party.to_bytes(4) + share).digest()
 
 
-def run_graded(conversation: Conversation, asked: GradedAsked, own: int) -> JointResult:
+def run_graded(conversation: Conversation, request: GradedAsked, own: int) -> JointResult:
     """The agreement: a public commitment and the terms for the bundle, the secret for its own file."""
-    secret = GradedSecret(key=conversation.run(agreed_key(conversation.seat)), terms=asked.terms)
-    columns = terms_json(asked.terms)
-    rows = [[name, _told(asked.terms, name)] for name in columns]
+    secret = GradedSecret(key=conversation.run(agreed_key(conversation.seat)), terms=request.terms)
+    columns = terms_json(request.terms)
+    rows = [[name, _told(request.terms, name)] for name in columns]
     return JointResult(
         document={"agreement": secret.agreement, "columns": columns},
         columns=("column", "what becomes of it"),
@@ -92,9 +92,9 @@ def _told(terms: Terms, name: str) -> str:
     return f"numbers get codes by {len(term.limits) - 1} ranges"
 
 
-def leakage_of(asked: GradedAsked, names: Sequence[str]) -> Leakage:
+def leakage_of(request: GradedAsked, names: Sequence[str]) -> Leakage:
     """Everybody has the secret, and nobody sees a row."""
-    columns = ", ".join(asked.terms)
+    columns = ", ".join(request.terms)
     return Leakage(
         protocol="graded",
         result=(Told(to="everybody", what=f"the common secret by which {columns} are transformed and read back"),),
@@ -110,7 +110,7 @@ GRADED = JointProtocol(
     read=read_graded,
     leakage=leakage_of,
     prepare=fitting_rows,
-    given=lambda asked, own: f"32 random bytes, and nothing of your {own:,} rows, which fit the terms",
+    given=lambda request, own: f"32 random bytes, and nothing of your {own:,} rows, which fit the terms",
     run=run_graded,
     secret=True,
 )

@@ -70,11 +70,11 @@ def joint_itemsets(sums: SummedNumbers, own: Transactions, *, min_support: float
     refuse_outside(levels[0][1], least, rows)
     while sets and len(levels) < longest:
         offered = _local_sets(local, len(levels), place, set(sets))
-        found = _union(sums, offered, len(labels))
-        counts = sums(bits.supports(found))
+        candidates = _union(sums, offered, len(labels))
+        counts = sums(bits.supports(candidates))
         refuse_outside(counts, 0, rows)
         kept = np.flatnonzero(counts >= least)
-        sets = [found[n] for n in kept]
+        sets = [candidates[n] for n in kept]
         levels.append((sets, counts[kept]))
     return counted_itemsets(rows=rows, support=least, labels=labels, levels=levels)
 
@@ -86,7 +86,7 @@ def _frequent_items(
     singles = local.levels[0].sets[:, 0].tolist() if local is not None and local.levels else []
     offered = [own.labels[code].encode() for code in singles]
     conversation = sums.conversation
-    every = [one.decode() for one in conversation.run(secure_union.secure_union(conversation.seat, offered))]
+    every = [item.decode() for item in conversation.run(secure_union.secure_union(conversation.seat, offered))]
     counts = sums(SetBits(own, every).supports([(code,) for code in range(len(every))]))
     refuse_outside(counts, 0, rows)
     return tuple(label for label, count in zip(every, counts.tolist(), strict=True) if count >= least)
@@ -100,19 +100,23 @@ def _local_sets(
         return []
     moved = np.array([place.get(label, -1) for label in local.labels], np.int64)
     codes = np.sort(moved[local.levels[size].sets], axis=1)
-    found = [tuple(one) for one in codes[(codes >= 0).all(axis=1)].tolist()]
-    return [one for one in found if all((*one[:n], *one[n + 1 :]) in frequent for n in range(len(one)))]
+    itemsets = [tuple(itemset) for itemset in codes[(codes >= 0).all(axis=1)].tolist()]
+    return [
+        itemset
+        for itemset in itemsets
+        if all((*itemset[:n], *itemset[n + 1 :]) in frequent for n in range(len(itemset)))
+    ]
 
 
 def _union(sums: SummedNumbers, offered: Sequence[tuple[int, ...]], labels: int) -> list[tuple[int, ...]]:
     """The sets that some party offers, by the numbers of their items."""
     conversation = sums.conversation
-    told = [np.array(one, ">u4").tobytes() for one in offered]
-    every = conversation.run(secure_union.secure_union(conversation.seat, told))
-    found = [tuple(np.frombuffer(one, ">u4").tolist()) for one in every if len(one) % 4 == 0]
-    if len(found) < len(every) or any(max(one, default=0) >= labels for one in found):
+    contents = [np.array(itemset, ">u4").tobytes() for itemset in offered]
+    every = conversation.run(secure_union.secure_union(conversation.seat, contents))
+    itemsets = [tuple(np.frombuffer(content, ">u4").tolist()) for content in every if len(content) % 4 == 0]
+    if len(itemsets) < len(every) or any(max(itemset, default=0) >= labels for itemset in itemsets):
         raise SessionError("some party offered a set of items that are not frequent overall")
-    return found
+    return itemsets
 
 
 # Sessions that find association rules of all parties' transactions.
@@ -141,10 +145,10 @@ def read_rules(tree: Mapping[str, Any], names: Sequence[str]) -> RulesAsked:
     refuse_strange(tree, ("sets", "columns", "separator", "min_support", "min_confidence", "longest"))
     listed = {}
     for key in ("sets", "columns"):
-        found = tree.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise ParameterError(f"parameters.{key} must be a list of names of columns, not {found!r}")
-        listed[key] = tuple(found)
+        column_names = tree.get(key, [])
+        if not isinstance(column_names, list) or not all(isinstance(name, str) for name in column_names):
+            raise ParameterError(f"parameters.{key} must be a list of names of columns, not {column_names!r}")
+        listed[key] = tuple(column_names)
     if not any(listed.values()):
         raise ParameterError('parameters must name columns: sets = ["basket"], or columns = ["ward", "outcome"]')
     separator = tree.get("separator", "|")
@@ -161,19 +165,19 @@ def read_rules(tree: Mapping[str, Any], names: Sequence[str]) -> RulesAsked:
     return RulesAsked(**listed, separator=separator, min_support=support, min_confidence=confidence, longest=longest)
 
 
-def own_items(asked: RulesAsked, table: Table) -> Transactions:
+def own_items(request: RulesAsked, table: Table) -> Transactions:
     """A party's own rows as sets of items."""
-    return transactions_of(table, sets=asked.sets, columns=asked.columns, separator=asked.separator)
+    return transactions_of(table, sets=request.sets, columns=request.columns, separator=request.separator)
 
 
-def rules_document(found: Rules) -> JointResult:
+def rules_document(rules: Rules) -> JointResult:
     """Frequent sets and rules as JSON and as a table."""
-    sets = [{"items": list(found.itemsets.named(items)), "rows": rows} for items, rows in found.itemsets.each()]
-    frame = found.frame()
+    sets = [{"items": list(rules.itemsets.named(items)), "rows": rows} for items, rows in rules.itemsets.each()]
+    frame = rules.frame()
     document = {
-        "rows": found.itemsets.rows,
-        "least rows": found.itemsets.support,
-        "min_confidence": found.min_confidence,
+        "rows": rules.itemsets.rows,
+        "least rows": rules.itemsets.support,
+        "min_confidence": rules.min_confidence,
         "sets": sets,
         "rules": frame.to_dicts(),
     }
@@ -181,15 +185,15 @@ def rules_document(found: Rules) -> JointResult:
     return JointResult(document=document, columns=tuple(frame.columns), rows=rows)
 
 
-def run_rules(conversation: Conversation, asked: RulesAsked, own: Transactions) -> JointResult:
+def run_rules(conversation: Conversation, request: RulesAsked, own: Transactions) -> JointResult:
     """The rules of all parties' transactions."""
     return rules_document(
         joint_rules(
             SummedNumbers(conversation),
             own,
-            min_support=asked.min_support,
-            min_confidence=asked.min_confidence,
-            longest=asked.longest,
+            min_support=request.min_support,
+            min_confidence=request.min_confidence,
+            longest=request.longest,
         )
     )
 
@@ -199,8 +203,8 @@ RULES = JointProtocol(
     about="The frequent sets and association rules of all parties' transactions.",
     least=3,
     read=read_rules,
-    leakage=lambda asked, names: LEAKAGE,
+    leakage=lambda request, names: LEAKAGE,
     prepare=own_items,
-    given=lambda asked, own: f"frequent sets of {own.rows:,} rows, and counts of those that anybody finds frequent",
+    given=lambda request, own: f"frequent sets of {own.rows:,} rows, and counts of those that anybody finds frequent",
     run=run_rules,
 )

@@ -66,10 +66,10 @@ def counts_with_class(conversation: Conversation, records: Records, theirs: Sequ
     """The side of the party that has the class: all counts, its own columns first."""
     peer = 1 - conversation.seat.me
     own = bayes_counts(records)
-    conversation.run(common_people.told(peer, [one.tolist() for one in own]))
+    conversation.run(common_people.exchange_json(peer, [table.tolist() for table in own]))
     classes = len(records.classes)
     slots = _slots(records.count)
-    words = sum(-(-bayes_width(one) // slots) for one in theirs)
+    words = sum(-(-bayes_width(attribute) // slots) for attribute in theirs)
     ready = conversation.run(ready_to_receive(conversation.seat, peer))
     bits = np.repeat((records.codes[None, :] == np.arange(classes)[:, None]).astype(np.uint8), words, axis=0)
     shares = conversation.run(products_of_bits(ready, bits))
@@ -86,13 +86,13 @@ def counts_without_class(
 ) -> tuple[list[Whole], list[Whole]]:
     """The other side: what the party with the class told of its own columns, and the counts of these."""
     peer = 1 - conversation.seat.me
-    content = conversation.run(common_people.told(peer, None))
+    content = conversation.run(common_people.exchange_json(peer, None))
     shapes = [(classes,), *((bayes_width(column), classes) for column in theirs)]
     if not isinstance(content, list) or len(content) != len(shapes):
         raise WrongNumbers(f"a message must have the counts of {len(theirs)} columns")
     disclosed = [common_people.whole_numbers(part, shape, 0, rows) for part, shape in zip(content, shapes, strict=True)]
     slots = _slots(rows)
-    packed = [_packed(one, column, slots) for one, column in zip(own, columns, strict=True)]
+    packed = [_packed(attribute, column, slots) for attribute, column in zip(own, columns, strict=True)]
     numbers = np.concatenate([np.empty((0, rows), np.uint64), *packed])
     ready = conversation.run(ready_to_send(conversation.seat, peer))
     shares = conversation.run(products_of_numbers(ready, np.tile(numbers, (classes, 1))))
@@ -112,10 +112,10 @@ def _slots(rows: int) -> int:
 def _packed(attribute: Attribute, column: NDArray[np.float64], slots: int) -> NDArray[np.uint64]:
     """Words x rows: in each row one counter of one word is 1."""
     cells, width = bayes_cells(attribute, column)
-    found = np.zeros((-(-width // slots), len(cells)), np.uint64)
+    words = np.zeros((-(-width // slots), len(cells)), np.uint64)
     shift = (64 // slots) * (cells % slots)
-    found[cells // slots, np.arange(len(cells))] = np.uint64(1) << shift.astype(np.uint64)
-    return found
+    words[cells // slots, np.arange(len(cells))] = np.uint64(1) << shift.astype(np.uint64)
+    return words
 
 
 def _unpacked(sums: NDArray[np.uint64], attributes: Sequence[Attribute], classes: int, slots: int) -> list[Whole]:
@@ -123,13 +123,13 @@ def _unpacked(sums: NDArray[np.uint64], attributes: Sequence[Attribute], classes
     wide = np.uint64(64 // slots)
     places = np.arange(slots, dtype=np.uint64) * wide
     every = (sums.reshape(classes, -1, 1) >> places) & np.uint64((1 << (64 // slots)) - 1 if slots > 1 else 2**64 - 1)
-    found, first = [], 0
-    for one in attributes:
-        words = -(-bayes_width(one) // slots)
-        table = every[:, first : first + words].reshape(classes, -1)[:, : bayes_width(one)]
-        found.append(np.ascontiguousarray(table.T).astype(np.int64))
+    tables, first = [], 0
+    for attribute in attributes:
+        words = -(-bayes_width(attribute) // slots)
+        table = every[:, first : first + words].reshape(classes, -1)[:, : bayes_width(attribute)]
+        tables.append(np.ascontiguousarray(table.T).astype(np.int64))
         first += words
-    return found
+    return tables
 
 
 # Association rules of two parties with different columns about the same people.
@@ -160,8 +160,8 @@ def vertical_rules(
         party learns the support, unless it has all its items.
     Source: Vaidya and Clifton 2002, with shares and a comparison in place of opened products.
     """
-    found = _Mining(conversation, own, least_rows(min_support, own.rows)).itemsets(longest)
-    return association_rules(found, min_confidence)
+    itemsets = _Mining(conversation, own, least_rows(min_support, own.rows)).itemsets(longest)
+    return association_rules(itemsets, min_confidence)
 
 
 class _Mining:
@@ -204,37 +204,39 @@ class _Mining:
 
     def _supports(self, candidates: Sets) -> Counts:
         """The supports of frequent candidates; -1 of the others."""
-        owners = [set(self.owner[list(one)].tolist()) for one in candidates]
-        found = np.full(len(candidates), -1, np.int64)
-        mine = [n for n, one in enumerate(owners) if one == {self.me}]
-        theirs = [n for n, one in enumerate(owners) if one == {self.peer}]
-        mixed = [n for n, one in enumerate(owners) if len(one) > 1]
+        owners = [set(self.owner[list(candidate)].tolist()) for candidate in candidates]
+        supports = np.full(len(candidates), -1, np.int64)
+        mine = [n for n, holders in enumerate(owners) if holders == {self.me}]
+        theirs = [n for n, holders in enumerate(owners) if holders == {self.peer}]
+        mixed = [n for n, holders in enumerate(owners) if len(holders) > 1]
         counts = self.bits.supports([candidates[n] for n in mine])
-        found[mine] = np.where(counts >= self.least, counts, -1)
-        told = self._told(found[mine].tolist())
-        found[theirs] = common_people.whole_numbers(told, (len(theirs),), -1, self.own.rows)
-        found[mixed] = self._mixed([candidates[n] for n in mixed])
-        return found
+        supports[mine] = np.where(counts >= self.least, counts, -1)
+        disclosed = self._told(supports[mine].tolist())
+        supports[theirs] = common_people.whole_numbers(disclosed, (len(theirs),), -1, self.own.rows)
+        supports[mixed] = self._mixed([candidates[n] for n in mixed])
+        return supports
 
     def _mixed(self, candidates: Sets) -> Counts:
         """Supports of sets with items of both parties, by scalar products; only of those that are frequent."""
         rows = self.own.rows
         bits = np.zeros((len(candidates), rows), np.uint8)
-        for n, one in enumerate(candidates):
-            bits[n] = np.unpackbits(self.bits.row_bits([code for code in one if self.owner[code] == self.me]))[:rows]
+        for n, candidate in enumerate(candidates):
+            bits[n] = np.unpackbits(self.bits.row_bits([code for code in candidate if self.owner[code] == self.me]))[
+                :rows
+            ]
         run = self.conversation.run
         if isinstance(self.ready, Sending):
             shares = run(products_of_numbers(self.ready, bits.astype(np.uint64)))
         else:
             shares = run(products_of_bits(self.ready, bits))
         frequent = run(reaching(self.ready, shares, self.least))
-        found = np.full(len(candidates), -1, np.int64)
-        found[frequent] = run(put_together(self.peer, shares[frequent])).astype(np.int64)
-        refuse_outside(found[frequent], self.least, rows)
-        return found
+        supports = np.full(len(candidates), -1, np.int64)
+        supports[frequent] = run(put_together(self.peer, shares[frequent])).astype(np.int64)
+        refuse_outside(supports[frequent], self.least, rows)
+        return supports
 
     def _told(self, content: Any) -> Any:
-        return self.conversation.run(common_people.told(self.peer, content))
+        return self.conversation.run(common_people.exchange_json(self.peer, content))
 
 
 # Sessions of two parties with different columns about the same people.
@@ -290,9 +292,9 @@ def _read_holders(tree: Mapping[str, Any], names: Sequence[str]) -> tuple[str, t
     if not isinstance(holds, Mapping) or sorted(holds) != sorted(names):
         raise ParameterError(f"parameters.holds must list the columns of each party: {listed(names)}")
     for name, columns in holds.items():
-        if not isinstance(columns, list) or not columns or not all(isinstance(one, str) for one in columns):
+        if not isinstance(columns, list) or not columns or not all(isinstance(column, str) for column in columns):
             raise ParameterError(f"parameters.holds.{name} must be a list of columns, not {columns!r}")
-    every = [one for name in names for one in holds[name]]
+    every = [column for name in names for column in holds[name]]
     if len(set(every)) < len(every) or identifier in every:
         raise ParameterError("parameters.holds must name every column once, and not the identifier")
     first, second = (tuple(holds[name]) for name in names)
@@ -304,7 +306,7 @@ def read_vertical_bayes(tree: Mapping[str, Any], names: Sequence[str]) -> Vertic
     refuse_strange(tree, ("identifier", "holds", "columns", "target"))
     identifier, holds = _read_holders(tree, names)
     domains, target = read_domains(tree), tree.get("target")
-    if set(domains) != {one for columns in holds for one in columns}:
+    if set(domains) != {column for columns in holds for column in columns}:
         raise ParameterError("parameters.columns must declare the columns of parameters.holds, and no others")
     if not isinstance(target, str):
         raise ParameterError(f"parameters.target must name the class column, not {target!r}")
@@ -320,7 +322,7 @@ def read_vertical_rules(tree: Mapping[str, Any], names: Sequence[str]) -> Vertic
     refuse_strange(tree, known)
     identifier, holds = _read_holders(tree, names)
     sets = tree.get("sets", [])
-    if not isinstance(sets, list) or not set(sets) <= {one for columns in holds for one in columns}:
+    if not isinstance(sets, list) or not set(sets) <= {column for columns in holds for column in columns}:
         raise ParameterError(f"parameters.sets must be a list of columns of parameters.holds, not {sets!r}")
     numbers = {
         "min_support": 0.01,
@@ -337,72 +339,72 @@ def read_vertical_rules(tree: Mapping[str, Any], names: Sequence[str]) -> Vertic
     return VerticalAsked(identifier=identifier, holds=holds, sets=tuple(sets), separator=separator, **numbers)
 
 
-def own_people(asked: VerticalAsked, table: Table) -> VerticalOwn:
+def own_people(request: VerticalAsked, table: Table) -> VerticalOwn:
     """A party's table; it must have all columns of one party, and nobody twice."""
-    held = [one for one in asked.holds if all(name in table.names for name in one)]
+    held = [columns for columns in request.holds if all(name in table.names for name in columns)]
     if len(held) != 1:
-        found = "neither party's" if not held else "both parties'"
-        raise DataError(f"{table.source} has {found} columns of parameters.holds; it must have those of one party")
-    own = VerticalOwn(table=table, identifiers=identifiers_of(table, asked.identifier), holds=held[0])
-    if asked.target:
-        _read_own(asked, table, held[0])
+        whose = "neither party's" if not held else "both parties'"
+        raise DataError(f"{table.source} has {whose} columns of parameters.holds; it must have those of one party")
+    own = VerticalOwn(table=table, identifiers=identifiers_of(table, request.identifier), holds=held[0])
+    if request.target:
+        _read_own(request, table, held[0])
     else:
-        _items(asked, own, table)
+        _items(request, own, table)
     return own
 
 
-def _read_own(asked: VerticalAsked, table: Table, holds: Sequence[str]) -> Any:
-    mine = [one for one in asked.attributes if one.name in holds]
-    if asked.target in holds:
-        return read_like(table.frame, attributes=mine, target=asked.target, classes=asked.classes, strict=True)
+def _read_own(request: VerticalAsked, table: Table, holds: Sequence[str]) -> Any:
+    mine = [attribute for attribute in request.attributes if attribute.name in holds]
+    if request.target in holds:
+        return read_like(table.frame, attributes=mine, target=request.target, classes=request.classes, strict=True)
     return read_columns(table.frame, mine)
 
 
-def _items(asked: VerticalAsked, own: VerticalOwn, table: Table) -> Any:
-    sets = [name for name in own.holds if name in asked.sets]
-    plain = [name for name in own.holds if name not in asked.sets]
-    return transactions_of(table, sets=sets, columns=plain, separator=asked.separator)
+def _items(request: VerticalAsked, own: VerticalOwn, table: Table) -> Any:
+    sets = [name for name in own.holds if name in request.sets]
+    plain = [name for name in own.holds if name not in request.sets]
+    return transactions_of(table, sets=sets, columns=plain, separator=request.separator)
 
 
-def _refuse_same(conversation: Conversation, asked: VerticalAsked, own: VerticalOwn) -> None:
-    if own.holds != asked.holds[conversation.seat.me]:
+def _refuse_same(conversation: Conversation, request: VerticalAsked, own: VerticalOwn) -> None:
+    if own.holds != request.holds[conversation.seat.me]:
         raise SessionError("this table has the columns that parameters.holds gives to the other party")
 
 
-def run_vertical_bayes(conversation: Conversation, asked: VerticalAsked, own: VerticalOwn) -> JointResult:
+def run_vertical_bayes(conversation: Conversation, request: VerticalAsked, own: VerticalOwn) -> JointResult:
     """The counts of naive Bayes over the common people."""
-    _refuse_same(conversation, asked, own)
+    _refuse_same(conversation, request, own)
     table = own.common(conversation)
-    mine = [one for one in asked.attributes if one.name in own.holds]
-    theirs = [one for one in asked.attributes if one.name not in own.holds]
-    read = _read_own(asked, table, own.holds)
-    if asked.target in own.holds:
+    mine = [attribute for attribute in request.attributes if attribute.name in own.holds]
+    theirs = [attribute for attribute in request.attributes if attribute.name not in own.holds]
+    read = _read_own(request, table, own.holds)
+    if request.target in own.holds:
         counts = counts_with_class(conversation, read, theirs)
         order = [*mine, *theirs]
     else:
-        disclosed, computed = counts_without_class(conversation, read, mine, theirs, len(asked.classes), table.rows)
+        disclosed, computed = counts_without_class(conversation, read, mine, theirs, len(request.classes), table.rows)
         counts = [*disclosed, *computed]
         order = [*theirs, *mine]
     refuse_unequal(counts)
-    document = bayes_document(order, asked.target, asked.classes, counts)
-    return JointResult(document=document, columns=("column", "value", *asked.classes), rows=bayes_rows(document))
+    document = bayes_document(order, request.target, request.classes, counts)
+    return JointResult(document=document, columns=("column", "value", *request.classes), rows=bayes_rows(document))
 
 
-def run_vertical_rules(conversation: Conversation, asked: VerticalAsked, own: VerticalOwn) -> JointResult:
+def run_vertical_rules(conversation: Conversation, request: VerticalAsked, own: VerticalOwn) -> JointResult:
     """The rules of the common people."""
-    _refuse_same(conversation, asked, own)
-    items = _items(asked, own, own.common(conversation))
-    found = vertical_rules(
+    _refuse_same(conversation, request, own)
+    items = _items(request, own, own.common(conversation))
+    rules = vertical_rules(
         conversation,
         items,
-        min_support=asked.min_support,
-        min_confidence=asked.min_confidence,
-        longest=asked.longest,
+        min_support=request.min_support,
+        min_confidence=request.min_confidence,
+        longest=request.longest,
     )
-    return rules_document(found)
+    return rules_document(rules)
 
 
-def _given(asked: VerticalAsked, own: VerticalOwn) -> str:
+def _given(request: VerticalAsked, own: VerticalOwn) -> str:
     return f"{len(own.identifiers):,} identifiers under encryption, and {', '.join(own.holds)} of those in common"
 
 
@@ -411,7 +413,7 @@ VERTICAL_BAYES = JointProtocol(
     about="Naive Bayes of two parties with different columns about the same people.",
     most=2,
     read=read_vertical_bayes,
-    leakage=lambda asked, names: BAYES_LEAKAGE,
+    leakage=lambda request, names: BAYES_LEAKAGE,
     prepare=own_people,
     given=_given,
     run=run_vertical_bayes,
@@ -421,7 +423,7 @@ VERTICAL_RULES = JointProtocol(
     about="The association rules of two parties with different columns about the same people.",
     most=2,
     read=read_vertical_rules,
-    leakage=lambda asked, names: RULES_LEAKAGE,
+    leakage=lambda request, names: RULES_LEAKAGE,
     prepare=own_people,
     given=_given,
     run=run_vertical_rules,

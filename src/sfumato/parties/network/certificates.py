@@ -108,14 +108,14 @@ class PartyCard:
         if content["schema"] != 1 or not all(isinstance(content[key], str) for key in _FORM - {"schema"}):
             raise SessionError(f"{where}: the card is of a form that this version does not read")
         address = Address.parse(content["address"], what=f"{where}: the address")
-        made = cls(name=party_name(content["name"]), address=address, certificate=_der(content["certificate"], where))
-        if made.fingerprint != content["fingerprint"]:
+        card = cls(name=party_name(content["name"]), address=address, certificate=_der(content["certificate"], where))
+        if card.fingerprint != content["fingerprint"]:
             raise SessionError(f"{where}: the fingerprint on the card is not that of its certificate; ask for the card")
-        return made
+        return card
 
     def text(self) -> str:
         """The card as its file has it."""
-        shown = {
+        document = {
             "sfumato": "party card",
             "schema": 1,
             "name": self.name,
@@ -123,7 +123,7 @@ class PartyCard:
             "certificate": base64.b64encode(self.certificate).decode(),
             "fingerprint": self.fingerprint,
         }
-        return json.dumps(shown, indent=2) + "\n"
+        return json.dumps(document, indent=2) + "\n"
 
     @property
     def ends(self) -> datetime:
@@ -167,11 +167,11 @@ def _der(text: str, where: str) -> bytes:
     from cryptography.x509 import load_der_x509_certificate
 
     try:
-        found = base64.b64decode(text, validate=True)
-        load_der_x509_certificate(found).public_key()
+        certificate = base64.b64decode(text, validate=True)
+        load_der_x509_certificate(certificate).public_key()
     except Exception as error:  # whatever a library says of bytes from a stranger
         raise SessionError(f"{where}: the certificate cannot be read; ask for the card again") from error
-    return found
+    return certificate
 
 
 # A party's private key and its certificate: made once, kept by the party, never handed out.
@@ -204,10 +204,10 @@ class PartyKey:
         from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
         private = Ed25519PrivateKey.generate()
-        made = _certificate(party_name(name), private)
+        certificate = _certificate(party_name(name), private)
         secret = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        card = PartyCard(name=name, address=address, certificate=made.public_bytes(Encoding.DER))
-        return cls(card=card, secret=secret + made.public_bytes(Encoding.PEM))
+        card = PartyCard(name=name, address=address, certificate=certificate.public_bytes(Encoding.DER))
+        return cls(card=card, secret=secret + certificate.public_bytes(Encoding.PEM))
 
     def write(self, folder: Path) -> tuple[Path, Path]:
         """Write the key, readable by its owner only, and the card; nothing is written over."""
@@ -239,8 +239,8 @@ def refuse_key(path: Path, card: PartyCard) -> None:
         held = x509.load_pem_x509_certificate(content)
     except Exception as error:  # whatever a library says of bytes that are no key
         raise SessionError(f"{path} holds no key and certificate that `sfumato party init` wrote") from error
-    shown = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    same = private.public_key().public_bytes(*shown) == held.public_key().public_bytes(*shown)
+    encoding = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    same = private.public_key().public_bytes(*encoding) == held.public_key().public_bytes(*encoding)
     if not same or held.public_bytes(Encoding.DER) != card.certificate:
         raise SessionError(f"{path} is not the key to the card of {card.name}; name its file with --key")
 
@@ -251,7 +251,7 @@ def _certificate(name: str, private: Ed25519PrivateKey) -> Certificate:
 
     who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
-    made = x509.CertificateBuilder(
+    builder = x509.CertificateBuilder(
         subject_name=who,
         issuer_name=who,
         public_key=private.public_key(),
@@ -259,10 +259,10 @@ def _certificate(name: str, private: Ed25519PrivateKey) -> Certificate:
         not_valid_before=now - _EARLIER,
         not_valid_after=now + timedelta(days=365 * YEARS),
     )
-    made = made.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
-    made = made.add_extension(x509.ExtendedKeyUsage(both), critical=False)
-    return made.sign(private, None)
+    builder = builder.add_extension(x509.ExtendedKeyUsage(both), critical=False)
+    return builder.sign(private, None)
 
 
 # TLS 1.3 between parties that know each other's certificates: both sides show one, and no other is accepted.

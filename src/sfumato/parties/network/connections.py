@@ -32,8 +32,8 @@ class PeerEnded(SessionError):
 
     def __init__(self, origin: str, reason: str, teller: str) -> None:
         """Who ended it, why, and who told us."""
-        told = "" if origin == teller else f" (told by {teller})"
-        super().__init__(f"{origin} ended the session: {reason}{told}")
+        suffix = "" if origin == teller else f" (told by {teller})"
+        super().__init__(f"{origin} ended the session: {reason}{suffix}")
         self.origin = origin
         self.reason = reason
 
@@ -225,7 +225,7 @@ class Meeting:
         await self._until(self._here.wait(), self._session.limits.join, self._who_is_missing)
         if self._listener is not None:
             self._listener.close()
-        run = session_name(self._session.terms, [self._nonces[one] for one in range(len(names))])
+        run = session_name(self._session.terms, [self._nonces[party] for party in range(len(names))])
         for link in self._links.values():
             link.tag = run[:TAG]
         return Seat(me=me, count=len(names), session=run)
@@ -258,10 +258,10 @@ class Meeting:
         if self._over.is_set():
             return
         self.error = error
-        origin, told = self._name, reason or str(error)
+        origin, message = self._name, reason or str(error)
         if isinstance(error, PeerEnded):
-            origin, told = error.origin, error.reason
-        self._last = (origin, told)
+            origin, message = error.origin, error.reason
+        self._last = (origin, message)
         for link in self._links.values():
             link.end(*self._last)
         self._over.set()
@@ -320,8 +320,8 @@ class Meeting:
                 raise self.error or SessionError("the session is over")
             return task.result()
         finally:
-            for one in (task, over):
-                one.cancel()
+            for future in (task, over):
+                future.cancel()
             with suppress(asyncio.CancelledError):
                 await asyncio.gather(task, over, return_exceptions=True)
 
@@ -329,7 +329,7 @@ class Meeting:
         place = self._session.places[self._me].address
         at = self._listen or place
         host = at.host if self._listen or place.loopback else None
-        peers = [one.card.certificate for one in self._session.places[self._me + 1 :]]
+        peers = [other_place.card.certificate for other_place in self._session.places[self._me + 1 :]]
         try:
             return await asyncio.start_server(
                 self._came,
@@ -349,9 +349,9 @@ class Meeting:
 
     async def _came(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Somebody connected with a certificate of the session; once each."""
-        shown = shown_certificate(writer.get_extra_info("ssl_object"))
-        numbers = {one.card.certificate: number for number, one in enumerate(self._session.places)}
-        peer = numbers.get(shown, -1)
+        certificate = shown_certificate(writer.get_extra_info("ssl_object"))
+        numbers = {place.card.certificate: number for number, place in enumerate(self._session.places)}
+        peer = numbers.get(certificate, -1)
         if peer <= self._me or peer in self._links:
             writer.close()
             return

@@ -84,7 +84,7 @@ def decode(raw: bytes, *, number: int) -> Head:
     """
     if len(raw) != HEAD:
         raise SessionError(f"the head of a frame has {HEAD} bytes, not {len(raw)}")
-    magic, version, kind, label, zero, tag, found, length = _HEAD.unpack(raw)
+    magic, version, kind, label, zero, tag, frame_number, length = _HEAD.unpack(raw)
     if magic != _MAGIC:
         raise SessionError("what came is no frame of sfumato")
     if version != WIRE_VERSION:
@@ -93,12 +93,14 @@ def decode(raw: bytes, *, number: int) -> Head:
         )
     if kind not in _FORMS or zero:
         raise SessionError(f"a frame of an unknown kind came ({kind}, {zero})")
-    if found != number:
-        raise SessionError(f"frame {found} came where frame {number} was due: it was sent twice, or frames are missing")
+    if frame_number != number:
+        raise SessionError(
+            f"frame {frame_number} came where frame {number} was due: it was sent twice, or frames are missing"
+        )
     label_most, least, most = _FORMS[kind]
     if label > label_most or not least <= length <= most or (kind == Kind.DATA and not label):
         raise SessionError(f"a frame of kind {Kind(kind).name} says {label} bytes of label and {length} of content")
-    return Head(kind=Kind(kind), label=label, tag=tag, number=found, length=length)
+    return Head(kind=Kind(kind), label=label, tag=tag, number=frame_number, length=length)
 
 
 _FORMS = {

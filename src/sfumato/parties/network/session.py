@@ -52,12 +52,12 @@ def terms_bytes(terms: Terms) -> bytes:
 def read_terms(content: bytes) -> dict[str, str]:
     """Another party's terms, or a refusal."""
     try:
-        found = read_json(content.decode())
+        terms = read_json(content.decode())
     except ValueError as error:
         raise SessionError(f"sent terms that are not valid JSON: {error}") from error
-    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
+    if not isinstance(terms, dict) or not all(isinstance(digest, str) for digest in terms.values()):
         raise SessionError("sent terms that are no digests by key")
-    return found
+    return terms
 
 
 def difference(mine: Terms, theirs: Terms, *, me: str, peer: str) -> str:
@@ -116,8 +116,8 @@ class Limits:
     """How many records one party may put in. Larger sums of all parties are refused as wrong."""
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            above(one.name, getattr(self, one.name), 0)
+        for limit in fields(self):
+            above(limit.name, getattr(self, limit.name), 0)
         at_least("records", self.records, 1)
         if self.records > MOST_RECORDS:
             raise ParameterError(f"records must be at most {MOST_RECORDS:,}, not {self.records:,}")
@@ -161,7 +161,7 @@ class Session:
     @property
     def names(self) -> tuple[str, ...]:
         """The parties' names; a party's number is its place here."""
-        return tuple(one.card.name for one in self.places)
+        return tuple(place.card.name for place in self.places)
 
     def number(self, name: str) -> int:
         """The number of a party, or a refusal."""
@@ -177,9 +177,9 @@ class Session:
             "frames": WIRE_VERSION,
             "protocol": self.protocol,
             "protocol version": self.protocol_version,
-            "parties": {one.card.name: one.card.fingerprint for one in self.places},
+            "parties": {place.card.name: place.card.fingerprint for place in self.places},
             "parameters": self.parameters,
-            "limits": {one.name: float(getattr(self.limits, one.name)) for one in fields(self.limits)},
+            "limits": {limit.name: float(getattr(self.limits, limit.name)) for limit in fields(self.limits)},
         }
         return terms_of(tree)
 
@@ -225,13 +225,13 @@ class Session:
 def _places(tree: Any, folder: Path, where: str) -> tuple[Place, ...]:
     if not isinstance(tree, Mapping) or not 2 <= len(tree) <= MOST_PARTIES:
         raise PlanError(f"{where}: parties must be 2 to {MOST_PARTIES} tables, such as [parties.north]")
-    found = tuple(_place(name, one, folder, f"{where}: parties.{name}") for name, one in sorted(tree.items()))
+    places = tuple(_place(name, entry, folder, f"{where}: parties.{name}") for name, entry in sorted(tree.items()))
     holders: dict[bytes, str] = {}
-    for one in found:
-        other = holders.setdefault(one.card.certificate, one.card.name)
-        if other != one.card.name:
-            raise PlanError(f"{where}: {other} and {one.card.name} have the same certificate")
-    return found
+    for place in places:
+        other = holders.setdefault(place.card.certificate, place.card.name)
+        if other != place.card.name:
+            raise PlanError(f"{where}: {other} and {place.card.name} have the same certificate")
+    return places
 
 
 def _place(name: str, tree: Any, folder: Path, path: str) -> Place:
@@ -251,7 +251,7 @@ def _place(name: str, tree: Any, folder: Path, path: str) -> Place:
 
 
 def _limits(tree: Mapping[str, Any], where: str) -> Limits:
-    _refuse_strange(f"{where}: limits", tree, tuple(one.name for one in fields(Limits)))
+    _refuse_strange(f"{where}: limits", tree, tuple(limit.name for limit in fields(Limits)))
     try:
         return Limits(**tree)
     except ParameterError as error:
@@ -259,21 +259,21 @@ def _limits(tree: Mapping[str, Any], where: str) -> Limits:
 
 
 def _table(tree: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
-    found = tree.get(key, {})
-    if not isinstance(found, Mapping):
-        raise PlanError(f"{where}: {key} must be a table, not {found!r}")
+    table = tree.get(key, {})
+    if not isinstance(table, Mapping):
+        raise PlanError(f"{where}: {key} must be a table, not {table!r}")
     try:
-        terms_of(found)
+        terms_of(table)
     except (TypeError, ValueError):
         raise PlanError(f"{where}: {key} may hold texts, finite numbers, true and false, lists and tables") from None
-    return found
+    return table
 
 
 def _sorted(value: Any) -> Any:
     """Tables with their keys in order: their order in a file means nothing, and nobody can rely on it."""
     if isinstance(value, Mapping):
         return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(one) for one in value] if isinstance(value, list) else value
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 def _refuse_strange(where: str, tree: Mapping[str, Any], known: tuple[str, ...]) -> None:

@@ -82,8 +82,8 @@ def greatest(ready: Sending | Receiving, shares: Sequence[int]) -> Talk[int]:
     count = 1 << max(len(shares) - 1, 0).bit_length()
     least = (1 << SHARE) - (1 << SHARE - 1)
     padded = [*shares, *[least if isinstance(ready, Sending) else 0] * (count - len(shares))]
-    found = yield from compute(ready, _greatest(count), bits_of(padded, SHARE).ravel())
-    return numbers_of(found[None])[0] if len(found) else 0
+    output = yield from compute(ready, _greatest(count), bits_of(padded, SHARE).ravel())
+    return numbers_of(output[None])[0] if len(output) else 0
 
 
 def shared(ready: Sending | Receiving, circuit: Circuit, inputs: Bits) -> Talk[int]:
@@ -179,15 +179,15 @@ def best_split(ready: Sending | Receiving, interval: Interval, left: Numbers) ->
     circuit = _circuit(interval)
     inputs = bits_of(np.asarray(left, np.int64).ravel(), _width(interval)).ravel()
     if isinstance(ready, Receiving):
-        found = yield from compute(ready, circuit, inputs)
-        told, own = found[:-SHARE], found[-SHARE:]
+        output = yield from compute(ready, circuit, inputs)
+        public_bits, own = output[:-SHARE], output[-SHARE:]
     else:
         own = random_bits(SHARE, fresh_key)
-        told = yield from compute(ready, circuit, np.concatenate([inputs, own]))
-    if not told[0]:
+        public_bits = yield from compute(ready, circuit, np.concatenate([inputs, own]))
+    if not public_bits[0]:
         return None
-    number = numbers_of(told[None, 2:])[0] if len(told) > 2 else 0
-    return HiddenSplit(place=interval.order[number], smaller_left=bool(told[1]), below=numbers_of(own[None])[0])
+    number = numbers_of(public_bits[None, 2:])[0] if len(public_bits) > 2 else 0
+    return HiddenSplit(place=interval.order[number], smaller_left=bool(public_bits[1]), below=numbers_of(own[None])[0])
 
 
 def _width(interval: Interval) -> int:
@@ -200,10 +200,10 @@ def _circuit(interval: Interval) -> Circuit:
     shape = len(interval.order), len(interval.whole), width
     ours, mask = build.garbler_input(*shape), build.garbler_input(SHARE)
     left = add(build, ours, build.evaluator_input(*shape))
-    whole = np.stack([build.constant(one, width) for one in interval.whole])
+    whole = np.stack([build.constant(number, width) for number in interval.whole])
     right = subtract(build, np.broadcast_to(whole, left.shape), left)
-    rows = [_rows(build, one) for one in (left, right)]
-    proper = build.and_(*(any_of(build, one) for one in rows))
+    rows = [_rows(build, side) for side in (left, right)]
+    proper = build.and_(*(any_of(build, side_rows) for side_rows in rows))
     proper[: interval.window[0]], proper[interval.window[1] :] = ZERO, ZERO
     costs = _entropies(build, left, right) if interval.by_gain else _unevenness(build, *rows)
     alike = _best(build, _coarse(build, interval, costs), proper, rows[0])
@@ -214,22 +214,22 @@ def _circuit(interval: Interval) -> Circuit:
     half = (
         _at(build, chosen, build.not_(less(build, *rows[::-1]))[:, None]) if interval.tells_half else np.array([ZERO])
     )
-    told = np.concatenate([any_of(build, alike)[None], half, index_of(build, picked)])
+    output = np.concatenate([any_of(build, alike)[None], half, index_of(build, picked)])
     below = _at(build, chosen, wider(costs, SHARE)) if interval.by_gain else np.full(SHARE, ZERO)
-    return build.circuit(garbler=told, evaluator=np.concatenate([told, subtract(build, below, mask)]))
+    return build.circuit(garbler=output, evaluator=np.concatenate([output, subtract(build, below, mask)]))
 
 
 def _rows(build: CircuitBuilder, classes: Wires) -> Wires:
-    found = classes[:, 0]
+    total = classes[:, 0]
     for at in range(1, classes.shape[1]):
-        found = add(build, found, classes[:, at])
-    return found
+        total = add(build, total, classes[:, at])
+    return total
 
 
 def _entropies(build: CircuitBuilder, left: Wires, right: Wires) -> Wires:
     """The entropy of both halves together."""
-    one, other = entropies(build, np.stack([left, right]))
-    return add(build, one, other)
+    first, other = entropies(build, np.stack([left, right]))
+    return add(build, first, other)
 
 
 def _unevenness(build: CircuitBuilder, left: Wires, right: Wires) -> Wires:
@@ -251,24 +251,24 @@ def _best(build: CircuitBuilder, costs: Wires, proper: Wires, left: Wires) -> Wi
     least, _ = maximum(build, words)
     same = build.and_(equal(build, words, np.broadcast_to(least, words.shape)), proper)
     empty = equal(build, left[1:], left[:-1])
-    found, before, running = [], np.array(ZERO), np.array(ZERO)
-    for place, one in enumerate(same):
-        starts = build.and_(one, build.not_(before))
-        goes_on = build.and_(running, build.and_(one, empty[place - 1])) if place else running
+    flags, before, running = [], np.array(ZERO), np.array(ZERO)
+    for place, flag in enumerate(same):
+        starts = build.and_(flag, build.not_(before))
+        goes_on = build.and_(running, build.and_(flag, empty[place - 1])) if place else running
         running = build.xor(starts, goes_on)
         before = build.xor(before, starts)
-        found.append(running)
-    return np.stack(found)
+        flags.append(running)
+    return np.stack(flags)
 
 
 def _first(build: CircuitBuilder, flags: Wires) -> Wires:
     """Only the first of the wires that are 1."""
-    found, before = [], np.array(ZERO)
-    for one in flags:
-        starts = build.and_(one, build.not_(before))
+    firsts, before = [], np.array(ZERO)
+    for flag in flags:
+        starts = build.and_(flag, build.not_(before))
         before = build.xor(before, starts)
-        found.append(starts)
-    return np.stack(found)
+        firsts.append(starts)
+    return np.stack(firsts)
 
 
 def _at(build: CircuitBuilder, chosen: Wires, words: Wires) -> Wires:
@@ -291,10 +291,10 @@ _FINEST = 10**6
 
 def share_of(limit: float) -> Fraction:
     """A limit as a fraction; one with more than six decimals is refused, so that comparisons are exact."""
-    found = Fraction(str(limit))
-    if found.denominator > _FINEST:
+    share = Fraction(str(limit))
+    if share.denominator > _FINEST:
         raise ParameterError(f"two parties compare shares exactly, up to six decimals; {limit} has more")
-    return found
+    return share
 
 
 def hold_together(ready: Sending | Receiving, groups: Numbers, demand: Demand) -> Talk[bool]:
@@ -308,8 +308,8 @@ def hold_together(ready: Sending | Receiving, groups: Numbers, demand: Demand) -
     rows = bits_of(whole[:, 0], _ROWS).ravel()
     spare = limit.numerator * whole[:, :1] - limit.denominator * whole[:, 1:]
     inputs = np.concatenate([rows, bits_of(spare.ravel(), _SHARE, signed=True).ravel()])
-    found = yield from compute(ready, _check_circuit(count, groups.shape[1] - 1, demand.k), inputs)
-    return not bool(found[0])
+    output = yield from compute(ready, _check_circuit(count, groups.shape[1] - 1, demand.k), inputs)
+    return not bool(output[0])
 
 
 @lru_cache(maxsize=32)
@@ -323,5 +323,5 @@ def _check_circuit(count: int, watched: int, k: int) -> Circuit:
     failed = build.and_(few, build.not_(none))
     if watched:
         failed = np.concatenate([failed, add(build, ours[1], theirs[1])[:, -1]])
-    found = any_of(build, failed[None])
-    return build.circuit(garbler=found, evaluator=found)
+    failure = any_of(build, failed[None])
+    return build.circuit(garbler=failure, evaluator=failure)

@@ -56,11 +56,11 @@ def integrated(source: CutSource, columns: Sequence[Shown]) -> IntegratedRows:
 
     Every count that is asked for on the way is a sum of counts of the final rows, so they tell it all.
     """
-    found = Partitions(len(columns), source.root((ROWS,)))
-    for place, shown in enumerate(columns):
-        refined = found.refine(place, 0, shown.of_code, len(shown.labels))
-        found.apply(refined, np.arange(1, len(shown.labels) + 1, dtype=np.int32))
-    return IntegratedRows(keys=np.asarray(found.keys - 1, np.int32), rows=found.rows)
+    partitions = Partitions(len(columns), source.root((ROWS,)))
+    for place, column in enumerate(columns):
+        refined = partitions.refine(place, 0, column.of_code, len(column.labels))
+        partitions.apply(refined, np.arange(1, len(column.labels) + 1, dtype=np.int32))
+    return IntegratedRows(keys=np.asarray(partitions.keys - 1, np.int32), rows=partitions.rows)
 
 
 # Columns beside the quasi-identifiers in a vertical release: shared by all, told by who holds them, or kept.
@@ -108,20 +108,20 @@ def told_values(seat: Seat, holder: int, codes: Codes | None, rows: int, values:
         yield Exchange(label="column/told", send=dict.fromkeys(seat.others, codes.astype(_KIND).tobytes()))
         return codes
     came = yield Exchange(label="column/told", expect={holder: rows * _KIND.itemsize})
-    found = np.frombuffer(came[holder], _KIND).astype(np.int32)
-    _refuse_strange(holder, found, values)
-    return found
+    received_codes = np.frombuffer(came[holder], _KIND).astype(np.int32)
+    _refuse_strange(holder, received_codes, values)
+    return received_codes
 
 
 def kept_counts(
-    seat: Seat, holder: int, found: IntegratedRows | None, sizes: Sequence[int], rows: int
+    seat: Seat, holder: int, own_rows: IntegratedRows | None, sizes: Sequence[int], rows: int
 ) -> Talk[IntegratedRows]:
     """The integrated rows, which the holder of the columns that nobody else knows counts and tells everybody."""
-    if found is not None:
-        table = np.vstack([found.keys, found.rows[None]]).astype(_KIND)
+    if own_rows is not None:
+        table = np.vstack([own_rows.keys, own_rows.rows[None]]).astype(_KIND)
         yield Exchange(label="rows/many", send=dict.fromkeys(seat.others, table.shape[1].to_bytes(8, "big")))
         yield Exchange(label="rows/counted", send=dict.fromkeys(seat.others, table.tobytes()))
-        return found
+        return own_rows
     came = yield Exchange(label="rows/many", expect={holder: 8})
     many, lines = int.from_bytes(came[holder], "big"), len(sizes) + 1
     if many * lines * _KIND.itemsize > _MOST or many > rows:

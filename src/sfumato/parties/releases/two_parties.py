@@ -49,7 +49,7 @@ class TwoPartyCandidates(Candidates):
         self._gains: dict[tuple[int, Rank], int] = {}
         self._halves: dict[tuple[int, int], bool] = {}
         figures = classes_of(search.problem) if search.score == "gain" else (ROWS,)
-        sizes = [len(one) for one in search.problem.cells.labels]
+        sizes = [len(labels) for labels in search.problem.cells.labels]
         self._counts = [source.own_counts(figures, place, size) for place, size in enumerate(sizes)]
         for column in search.columns:
             if isinstance(column, GrownColumn):
@@ -73,8 +73,8 @@ class TwoPartyCandidates(Candidates):
 
     def pop(self) -> tuple[int, int]:
         """The label that both take."""
-        found, self._next = self._next, None
-        return found or super().pop()
+        best, self._next = self._next, None
+        return best or super().pop()
 
     def add(self, place: int, values: list[int]) -> None:  # type: ignore[override]
         """Put in those labels of a column that have something below, each with its split and a share of its gain."""
@@ -84,12 +84,12 @@ class TwoPartyCandidates(Candidates):
                 continue
             below = 0
             if isinstance(column, GrownColumn):
-                found = self._split(place, column, value)
-                if found is None:
+                split = self._split(place, column, value)
+                if split is None:
                     continue
-                column.settle(value, found.place)
-                self._halves[place, value] = found.smaller_left
-                below = found.below
+                column.settle(value, split.place)
+                self._halves[place, value] = split.smaller_left
+                below = split.below
             if self.score != "gain":
                 super().add(place, [value])
                 continue
@@ -112,7 +112,7 @@ class TwoPartyCandidates(Candidates):
         if self.score != "gain":
             return super().pop()
         keys = sorted(self._gains)
-        key = keys[self._run(greatest(self._ready, [self._gains[one] for one in keys]))]
+        key = keys[self._run(greatest(self._ready, [self._gains[gain_key] for gain_key in keys]))]
         del self._gains[key]
         return key[0], key[1][1]
 
@@ -149,15 +149,15 @@ class TwoPartyCandidates(Candidates):
     def _below(self, place: int, value: int, split: Split) -> Counts:
         """This party's own counts of the labels below: labels x classes."""
         under = _under(self.columns[place], value)
-        found = np.zeros((len(split.values), self._counts[place].shape[1]), np.int64)
-        np.add.at(found, split.child_of[under], self._counts[place][under])
-        return found
+        counts = np.zeros((len(split.values), self._counts[place].shape[1]), np.int64)
+        np.add.at(counts, split.child_of[under], self._counts[place][under])
+        return counts
 
     def _allowed(self, place: int, value: int, split: Split) -> bool:
         search = self._search
         parts = np.flatnonzero(search.partitions.keys[place] == value)
-        asked = Division(column=place, parts=parts, child_of=split.child_of, children=len(split.values))
-        divided = cast("TwoPartyCuts", search.partitions.walk).own(asked)
+        division = Division(column=place, parts=parts, child_of=split.child_of, children=len(split.values))
+        divided = cast("TwoPartyCuts", search.partitions.walk).own(division)
         refined = Refined(column=place, parts=parts, divided=divided)
         return self._validity.holds(search.columns, search.partitions, refined, split)
 
@@ -234,12 +234,14 @@ class TwoPartySource(SummedSource):
 class TwoPartyCuts(SummedCuts):
     """A walk whose columns are not counted beforehand."""
 
-    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+    def histogram(self, division: Division, groups: Groups | None = None) -> Numbers:
         """Nothing: how often each value occurs is nobody's business."""
-        return np.zeros((groups.count if groups else asked.count, asked.children, self._figures), np.int64)
+        return np.zeros((groups.count if groups else division.count, division.children, self._figures), np.int64)
 
-    def own(self, asked: Division) -> Divided:
+    def own(self, division: Division) -> Divided:
         """This party's own counts of every pair, also of those without any."""
-        counts = np.asarray(self._own.refine(asked).dense(), np.int64).reshape(-1, self._figures)
+        counts = np.asarray(self._own.refine(division).dense(), np.int64).reshape(-1, self._figures)
         keys = np.arange(len(counts), dtype=np.int64)
-        return Divided(division=asked, owner=keys // asked.children, child=keys % asked.children, counts=counts)
+        return Divided(
+            division=division, owner=keys // division.children, child=keys % division.children, counts=counts
+        )

@@ -89,8 +89,8 @@ class VerticalCandidates(Candidates):
         """What replaces it, as its owner says."""
         if self._next is None or (self._next.place, self._next.value) != (place, value):
             raise SessionError("another label was agreed on")
-        found, self._next = self._next.split, None
-        return found
+        split, self._next = self._next.split, None
+        return split
 
     def worth(self, place: int, value: int) -> float:
         """The score of a label; of the one that all take, what its owner says: it follows from the released rows."""
@@ -109,8 +109,8 @@ class VerticalCandidates(Candidates):
                 super().pop()
             run(self._instructing(seat, mine))
             return mine
-        found: Best | None = run(self._instructed(seat, winner))
-        return found
+        best: Best | None = run(self._instructed(seat, winner))
+        return best
 
     def _valid(self) -> Best | None:
         """This party's best label that models allow; those before it are dropped for good."""
@@ -206,7 +206,9 @@ class VerticalSource:
         """``owners`` says whose each column is; ``own`` has the codes of this party's, by place."""
         self.conversation, self.owners, self._counted, self._rows = conversation, owners, counted, rows
         codes = [own[place].copy() if place in own else np.zeros(rows, np.int32) for place in range(len(owners))]
-        self.columns = [CodedColumn(codes=one, size=size) for one, size in zip(codes, sizes, strict=True)]
+        self.columns = [
+            CodedColumn(codes=column_codes, size=size) for column_codes, size in zip(codes, sizes, strict=True)
+        ]
         self.sharing = conversation.run(ready_to_share(conversation.seat))
 
     def is_own(self, place: int) -> bool:
@@ -237,7 +239,7 @@ class VerticalCuts(CellCuts):
         super().__init__(source.columns, weights)
         self._source = source
 
-    def histogram(self, asked: Division, groups: Groups | None = None) -> Numbers:
+    def histogram(self, division: Division, groups: Groups | None = None) -> Numbers:
         """Partitions (or groups of them) x children x figures; nothing of another party's column."""
-        found = super().histogram(asked, groups)
-        return found if self._source.is_own(asked.column) else np.zeros_like(found)
+        counts = super().histogram(division, groups)
+        return counts if self._source.is_own(division.column) else np.zeros_like(counts)

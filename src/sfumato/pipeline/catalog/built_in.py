@@ -214,8 +214,8 @@ ATTACKS = (
         attacks="collected",
     ),
     *(
-        AttackPart(name=f"tree-{what}", make=attack(f"sfumato.attacks.trees:{made}"), quick=True, attacks="tree")
-        for what, made in (
+        AttackPart(name=f"tree-{what}", make=attack(f"sfumato.attacks.trees:{class_name}"), quick=True, attacks="tree")
+        for what, class_name in (
             ("inference", "TreeInference"),
             ("membership", "TreeMembership"),
             ("combination", "TreeCombination"),

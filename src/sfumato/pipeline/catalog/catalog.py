@@ -20,7 +20,7 @@ from sfumato.models.guarded import Guarded, refuse_unfit
 from sfumato.models.personalized import PersonalizedPrivacy
 from sfumato.pipeline.catalog.parts import AlgorithmPart, AttackPart, Builder, Context, MetricPart, ModelPart, Parts
 from sfumato.pipeline.plan.keys import Keys
-from sfumato.reports.language import number, said
+from sfumato.reports.language import number, translated
 from sfumato.tables.files import Format
 
 # All parts by name: the built-in ones and those of installed plugins.
@@ -56,7 +56,7 @@ class Catalog:
         if GUARDED in parameters:
             inner = self.model(name, {key: value for key, value in parameters.items() if key != GUARDED})
             return Guarded(model=inner, **_revived(GUARDED, parameters[GUARDED]))
-        known = {one.name for one in fields(part.make)}
+        known = {field.name for field in fields(part.make)}
         if set(parameters) - known:
             raise ParameterError(f"{name} has no parameter {listed(sorted(set(parameters) - known))}")
         try:
@@ -81,7 +81,7 @@ class Catalog:
     def metric(self, name: str, *, k: int = 1) -> Metric:
         """A metric by name."""
         make = named(name, self.metrics, "utility.metric").make
-        metric: Metric = make(k=k) if any(one.name == "k" for one in fields(make)) else make()
+        metric: Metric = make(k=k) if any(field.name == "k" for field in fields(make)) else make()
         return metric
 
     def stated(self, *, target: bool) -> list[str]:
@@ -106,11 +106,16 @@ class Catalog:
     def explained(self, name: str, parameters: Mapping[str, Any], *, people: bool = False) -> tuple[str, str]:
         """What a model means and what it does not protect against, with its parameters; of rows, or of people."""
         part = named(name, self.models, "model")
-        shown = {key: number(value) if isinstance(value, float) else value for key, value in parameters.items()}
-        words = [_counting(said(text), people=people).format_map(shown) for text in (part.meaning, part.limits)]
+        arguments = {key: number(value) if isinstance(value, float) else value for key, value in parameters.items()}
+        words = [
+            _counting(translated(text), people=people).format_map(arguments) for text in (part.meaning, part.limits)
+        ]
         if GUARDED in parameters:
             column = parameters[GUARDED]["column"]
-            words = [f"{one} {said(more, column=column)}" for one, more in zip(words, _OF_GUARDED, strict=True)]
+            words = [
+                f"{sentence} {translated(more, column=column)}"
+                for sentence, more in zip(words, _OF_GUARDED, strict=True)
+            ]
         return words[0], words[1]
 
 
@@ -124,7 +129,7 @@ _OF_GUARDED = (
 
 def _counting(text: str, *, people: bool) -> str:
     """Words about rows, as they are said where people are counted."""
-    rows, persons = said(" rows"), said(" people")
+    rows, persons = translated(" rows"), translated(" people")
     return text.replace(rows, persons) if people else text
 
 
@@ -139,8 +144,8 @@ def parameters(model: Any) -> dict[str, Any]:
     """A model's parameters as the manifest has them; of a guarded column also the tree that they are judged by."""
     if isinstance(model, Guarded):
         return {**parameters(model.model), GUARDED: plain({"column": model.column, "paths": dict(model.paths)})}
-    found: dict[str, Any] = plain(asdict(model))
-    return found
+    result: dict[str, Any] = plain(asdict(model))
+    return result
 
 
 @cache
@@ -150,41 +155,43 @@ def catalog() -> Catalog:
 
     every = [("sfumato", BUILT_IN), *((entry.name, _loaded(entry)) for entry in entry_points(group=GROUP))]
     _refuse_keys(every)
-    _collected(every, lambda parts: [(end, one) for one in parts.formats for end in one.extensions])
+    _collected(
+        every, lambda parts: [(end, file_format) for file_format in parts.formats for end in file_format.extensions]
+    )
     return Catalog(
         models=_collected(every, lambda parts: [(part.make.name, part) for part in parts.models]),
         metrics=_collected(every, lambda parts: [(part.make.name, part) for part in parts.metrics]),
         algorithms=_collected(every, lambda parts: [(part.name, part) for part in parts.algorithms]),
         attacks=_collected(every, lambda parts: [(part.name, part) for part in parts.attacks]),
-        formats=_collected(every, lambda parts: [(one.name, one) for one in parts.formats]),
+        formats=_collected(every, lambda parts: [(file_format.name, file_format) for file_format in parts.formats]),
     )
 
 
 def _loaded(entry: Any) -> Parts:
     """What a plugin brings; one that cannot be loaded is named."""
     try:
-        found = entry.load()
+        parts = entry.load()
     except Exception as error:  # whatever somebody else's package does when it is imported
         raise PlanError(f"the plugin {entry.name!r} cannot be loaded: {error!r}; repair or uninstall it") from error
-    if not isinstance(found, Parts):
-        raise PlanError(f"the plugin {entry.name!r} must offer a Parts record, not a {type(found).__name__}")
-    return found
+    if not isinstance(parts, Parts):
+        raise PlanError(f"the plugin {entry.name!r} must offer a Parts record, not a {type(parts).__name__}")
+    return parts
 
 
 def _collected(
     every: Iterable[tuple[str, Parts]], read: Callable[[Parts], Iterable[tuple[str, Any]]]
 ) -> dict[str, Any]:
     """The parts of one sort by name; no name comes twice, and none is a word that plans use for something else."""
-    found: dict[str, tuple[str, Any]] = {}
+    registry: dict[str, tuple[str, Any]] = {}
     for package, parts in every:
         for name, part in read(parts):
             if name in RESERVED:
                 raise PlanError(f"the plugin {package!r} brings {name!r}, which means something else in a plan")
-            if name in found:
-                first = found[name][0]
+            if name in registry:
+                first = registry[name][0]
                 raise PlanError(f"the plugin {package!r} brings {name!r}, which {first!r} has already; uninstall one")
-            found[name] = (package, part)
-    return {name: part for name, (_, part) in found.items()}
+            registry[name] = (package, part)
+    return {name: part for name, (_, part) in registry.items()}
 
 
 def _refuse_keys(every: Iterable[tuple[str, Parts]]) -> None:
@@ -235,10 +242,10 @@ def metric_rows() -> list[list[str]]:
 
 def attack_rows() -> list[list[str]]:
     """Attack, threat, the adversary, whether every release is put through it."""
-    made = {name: (part.make(20), part) for name, part in catalog().attacks.items()}
+    attacks = {name: (part.make(20), part) for name, part in catalog().attacks.items()}
     return [
-        [name, one.threat, first_line(type(one)), "yes" if part.quick else ", ".join(part.also)]
-        for name, (one, part) in made.items()
+        [name, attack.threat, first_line(type(attack)), "yes" if part.quick else ", ".join(part.also)]
+        for name, (attack, part) in attacks.items()
     ]
 
 
@@ -256,15 +263,16 @@ def requirement(
     parts: Catalog,
     *,
     kind: str = "table",
-    beside: Sequence[str] = (),
+    other_keys: Sequence[str] = (),
     otherwise: str = "unknown key",
 ) -> tuple[Any, ...]:
     """Every model that the [privacy] table asks for, in the catalog's order.
 
-    ``beside`` are keys that ask for no model; ``otherwise`` is what is said about a key that this kind does not have.
+    ``other_keys`` are keys that ask for no model; ``otherwise`` is what is said about a key that this kind does not
+    have.
     """
     keys, builders = Keys.of(privacy, "privacy"), parts.builders(kind)
-    refuse_keys(privacy, (*builders, *beside), otherwise)
+    refuse_keys(privacy, (*builders, *other_keys), otherwise)
     models: list[Any] = []
     for key, build in builders.items():
         for spec, path in _several(privacy.get(key), keys.at(key)):

@@ -33,10 +33,10 @@ def _columns(keys: Keys, context: Context) -> tuple[str, ...]:
             f"{keys.at('column')}: {named!r} is not a sensitive column{nearest(named, context.sensitive)} "
             f"Sensitive are {listed(context.sensitive)}"
         )
-    found = context.sensitive if named is None else (named,)
-    if not found:
+    columns = context.sensitive if named is None else (named,)
+    if not columns:
         raise PlanError(f"{keys.path} needs a sensitive column; give one the role 'sensitive'")
-    return found
+    return columns
 
 
 def _table(spec: Any, path: str, *known: str) -> Keys:
@@ -59,17 +59,17 @@ def l_diversity(spec: Any, path: str, context: Context) -> list[Any]:
     if (kind == "recursive") != ("c" in keys.table):
         raise PlanError(f"{keys.at('c')}: c belongs to kind = 'recursive', and there it is needed")
     l: Any = keys.table.get("l")
-    made: list[Any] = []
+    models: list[Any] = []
     for column in _columns(keys, context):
         if kind == "distinct":
-            made.append(DistinctLDiversity(l=l, column=column))
+            models.append(DistinctLDiversity(l=l, column=column))
         elif kind == "entropy":
-            made.append(EntropyLDiversity(l=l, column=column))
+            models.append(EntropyLDiversity(l=l, column=column))
         elif kind == "simple":
-            made.append(SimpleLDiversity(l=l, column=column))
+            models.append(SimpleLDiversity(l=l, column=column))
         else:
-            made.append(RecursiveLDiversity(c=keys.table["c"], l=l, column=column))
-    return made
+            models.append(RecursiveLDiversity(c=keys.table["c"], l=l, column=column))
+    return models
 
 
 def t_closeness(spec: Any, path: str, context: Context) -> list[Any]:
@@ -86,14 +86,14 @@ def t_closeness(spec: Any, path: str, context: Context) -> list[Any]:
         "column",
     )
     distance = keys.one_of("distance", DISTANCES, "emd-equal")
-    made: list[Any] = []
+    models: list[Any] = []
     for column in _columns(keys, context):
         order, costs = keys.texts("order"), ()
         if distance == "emd-matrix" and "costs" in keys.table:
             costs = _matrix(keys)  # type: ignore[assignment]
         elif distance == "emd-matrix":
             order, costs = context.costs(column, keys.text("file"))  # type: ignore[assignment]
-        made.append(
+        models.append(
             TCloseness(
                 t=keys.table.get("t"),  # type: ignore[arg-type]
                 column=column,
@@ -104,7 +104,7 @@ def t_closeness(spec: Any, path: str, context: Context) -> list[Any]:
                 costs=costs,
             )
         )
-    return made
+    return models
 
 
 def _matrix(keys: Keys) -> tuple[tuple[float, ...], ...]:

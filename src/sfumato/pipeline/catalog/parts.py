@@ -184,24 +184,28 @@ def configured(
     options: Mapping[str, Any],
     *,
     fixed: Mapping[str, Any] | None = None,
-    beside: Sequence[str] = COMMON,
+    other_keys: Sequence[str] = COMMON,
 ) -> Any:
     """The algorithm with its options; one that it does not have is refused by its path.
 
-    ``fixed`` are fields that the plan gives elsewhere; ``beside`` are keys that are no options but may stand there.
+    ``fixed`` are fields that the plan gives elsewhere; ``other_keys`` are keys that are no options but may stand there.
     """
     set_elsewhere = dict(fixed or {})
     known = [name for name in option_names(part) if name not in set_elsewhere]
     for key in options:
         if key not in known:
-            every = (*known, *beside)
+            every = (*known, *other_keys)
             hint, all_known = nearest(key, every), listed(every, most=20)
             raise PlanError(f"algorithm.{key}: unknown key{hint} Known here, with {part.name}: {all_known}")
     if not isinstance(part.found, type):
         return part.found
-    for one in fields(part.found):
-        if one.default is MISSING and one.default_factory is MISSING and one.name not in {*set_elsewhere, *options}:
-            raise PlanError(f"algorithm.{one.name} is missing; {part.name} needs it")
+    for field in fields(part.found):
+        if (
+            field.default is MISSING
+            and field.default_factory is MISSING
+            and field.name not in {*set_elsewhere, *options}
+        ):
+            raise PlanError(f"algorithm.{field.name} is missing; {part.name} needs it")
     try:
         return part.found(**set_elsewhere, **options)
     except ParameterError as error:
@@ -210,4 +214,4 @@ def configured(
 
 def option_names(part: AlgorithmPart) -> tuple[str, ...]:
     """The options of an algorithm; a plain function has none."""
-    return tuple(one.name for one in fields(part.found)) if isinstance(part.found, type) else ()
+    return tuple(field.name for field in fields(part.found)) if isinstance(part.found, type) else ()

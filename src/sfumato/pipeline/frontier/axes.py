@@ -44,8 +44,8 @@ class Axis:
 
     def value(self, record: Record) -> float | None:
         """The value of a verified point, if it has a finite one."""
-        found = self.read(record) if record["status"] == "verified" else None
-        return float(found) if isinstance(found, int | float) and isfinite(found) else None
+        value = self.read(record) if record["status"] == "verified" else None
+        return float(value) if isinstance(value, int | float) and isfinite(value) else None
 
 
 def pareto(privacy: NDArray[np.float64], utility: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -78,14 +78,14 @@ def front(privacy: Axis, utility: Axis, records: Mapping[int, Record]) -> tuple[
 
 def accuracy_axis() -> Axis:
     """How well a classifier does that learns from the release."""
-    told = "the share of held-out original rows whose class a classifier trained on the release names rightly"
-    return Axis(name=ACCURACY, meaning=told, better="higher", how="share", read=lambda record: record["accuracy"])
+    meaning = "the share of held-out original rows whose class a classifier trained on the release names rightly"
+    return Axis(name=ACCURACY, meaning=meaning, better="higher", how="share", read=lambda record: record["accuracy"])
 
 
 def groups_axis() -> Axis:
     """How much the release tells apart."""
-    told = "how many groups of rows the release tells apart"
-    return Axis(name="groups", meaning=told, better="higher", how="count", read=lambda record: record["classes"])
+    meaning = "how many groups of rows the release tells apart"
+    return Axis(name="groups", meaning=meaning, better="higher", how="count", read=lambda record: record["classes"])
 
 
 # How releases of one kind are compared: what is tried by default, what is measured, and on which axes.
@@ -103,7 +103,7 @@ class Comparison(Protocol):
     def attack(self, plan: Plan) -> Tree:
         """The [attack] table of every point."""
 
-    def measured(self, made: Release, table: Table) -> dict[str, Any]:
+    def measured(self, release: Release, table: Table) -> dict[str, Any]:
         """Everything that is measured on a release, as JSON has it; no value of the data."""
 
     def original(self, plan: Plan, table: Table, population: Table | None) -> dict[str, Any]:

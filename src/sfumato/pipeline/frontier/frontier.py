@@ -27,9 +27,9 @@ from sfumato.pipeline.frontier.points import (
     Store,
     check_folder,
     digest,
+    format_value,
     numbered,
     points,
-    shown,
 )
 from sfumato.pipeline.frontier.processes import Record, Task, forget, originals, run
 from sfumato.pipeline.methods import kind_of
@@ -43,24 +43,24 @@ from sfumato.version import __version__
 # From a frontier to what its page shows.
 
 
-def facts(found: Frontier) -> FrontierFacts:
+def facts(result: Frontier) -> FrontierFacts:
     """Everything the page shows."""
-    series = tuple(dict.fromkeys(point.series for point in found.points))
-    keys = tuple(found.points[0].parameters)
-    fronts = found.fronts()
-    privacy, utility = found.privacy, found.utility
-    risk = found.original["risk"]
+    series = tuple(dict.fromkeys(point.series for point in result.points))
+    keys = tuple(result.points[0].parameters)
+    fronts = result.fronts()
+    privacy, utility = result.privacy, result.utility
+    risk = result.original["risk"]
     return FrontierFacts(
         made=datetime.now(UTC).date().isoformat(),
         version=__version__,
-        rows=found.original["rows"],
-        target=found.original["target"],
+        rows=result.original["rows"],
+        target=result.original["target"],
         risk=None if risk is None else (risk["prosecutor"], risk["marketer"]),
         series=series,
         keys=short(keys),
         privacy=tuple(_axis(axis, ()) for axis in privacy),
-        utility=tuple(_axis(axis, _lines(axis, found.original)) for axis in utility),
-        points=tuple(_point_facts(found, point, series) for point in found.points),
+        utility=tuple(_axis(axis, _lines(axis, result.original)) for axis in utility),
+        points=tuple(_point_facts(result, point, series) for point in result.points),
         fronts={(i, j): fronts[p.name, u.name] for i, p in enumerate(privacy) for j, u in enumerate(utility)},
     )
 
@@ -84,22 +84,22 @@ def _lines(axis: Axis, original: Mapping[str, Any]) -> tuple[tuple[str, float], 
     return () if known is None else (("original", known["original"]), ("majority", known["majority"]))
 
 
-def _point_facts(found: Frontier, point: Point, series: Sequence[str]) -> PointFacts:
-    record = found.records[point.number]
-    made = "rows" in record
+def _point_facts(result: Frontier, point: Point, series: Sequence[str]) -> PointFacts:
+    record = result.records[point.number]
+    is_released = "rows" in record
     used = record.get("algorithm_used")
     return PointFacts(
         number=point.number,
         series=series.index(point.series),
-        parameters=tuple(shown(value) for value in point.parameters.values()),
+        parameters=tuple(format_value(value) for value in point.parameters.values()),
         status=record["status"],
         reason=record["reason"],
-        privacy=tuple(axis.value(record) for axis in found.privacy),
-        utility=tuple(axis.value(record) for axis in found.utility),
-        suppressed=record["suppressed_rows"] / max(record["rows"], 1) if made else None,
-        classes=record["classes"] if made else None,
-        seconds=record["seconds"] if made else None,
-        note=f"took {used}" if made and used != point.algorithm["name"] else "",
+        privacy=tuple(axis.value(record) for axis in result.privacy),
+        utility=tuple(axis.value(record) for axis in result.utility),
+        suppressed=record["suppressed_rows"] / max(record["rows"], 1) if is_released else None,
+        classes=record["classes"] if is_released else None,
+        seconds=record["seconds"] if is_released else None,
+        note=f"took {used}" if is_released and used != point.algorithm["name"] else "",
     )
 
 
@@ -109,44 +109,44 @@ def _point_facts(found: Frontier, point: Point, series: Sequence[str]) -> PointF
 NOTE = "Computed from unreleased data: for the steward only, not for publication."
 
 
-def write_files(found: Frontier) -> None:
+def write_files(result: Frontier) -> None:
     """Write the page, the table and the figures; each whole or not at all."""
     from sfumato.reports.frontier import render
 
-    figures = content(found)
+    figures = content(result)
     write_whole(
-        found.folder / FIGURES, json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False) + "\n", private=True
+        result.folder / FIGURES, json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False) + "\n", private=True
     )
-    write_whole(found.folder / TABLE, table(found), private=True)
-    write_whole(found.folder / PAGE, render(facts(found)), private=True)
+    write_whole(result.folder / TABLE, table(result), private=True)
+    write_whole(result.folder / PAGE, render(facts(result)), private=True)
 
 
-def content(found: Frontier) -> dict[str, Any]:
+def content(result: Frontier) -> dict[str, Any]:
     """Everything that was found, as one JSON object."""
-    best = set(found.pareto)
-    axes = {"privacy": found.privacy, "utility": found.utility}
-    made = {
+    best = set(result.pareto)
+    axes = {"privacy": result.privacy, "utility": result.utility}
+    document = {
         "note": NOTE,
         "sfumato": __version__,
         "made": datetime.now(UTC).date().isoformat(),
-        "original": {key: value for key, value in found.original.items() if key != "name"},
+        "original": {key: value for key, value in result.original.items() if key != "name"},
         "axes": {
             side: [{"name": axis.name, "better": axis.better, "meaning": axis.meaning} for axis in every]
             for side, every in axes.items()
         },
         "pareto": [
             {"privacy": privacy, "utility": utility, "points": list(numbers)}
-            for (privacy, utility), numbers in found.fronts().items()
+            for (privacy, utility), numbers in result.fronts().items()
         ],
-        "points": [_point_record(point, found.records[point.number], best) for point in found.points],
+        "points": [_point_record(point, result.records[point.number], best) for point in result.points],
     }
-    return plain(made)  # type: ignore[no-any-return]
+    return plain(document)  # type: ignore[no-any-return]
 
 
-def table(found: Frontier) -> str:
+def table(result: Frontier) -> str:
     """One line per point, as CSV for people: texts that a spreadsheet would run are escaped."""
-    best = set(found.pareto)
-    lines = [_line(point, found, best) for point in found.points]
+    best = set(result.pareto)
+    lines = [_line(point, result, best) for point in result.points]
     heads = dict.fromkeys(head for line in lines for head in line)
     into = io.StringIO()
     writer = csv.DictWriter(into, list(heads), restval="", lineterminator="\n")
@@ -165,12 +165,12 @@ def _point_record(point: Point, record: Mapping[str, Any], best: set[int]) -> di
     }
 
 
-def _line(point: Point, found: Frontier, best: set[int]) -> dict[str, Any]:
-    record = found.records[point.number]
+def _line(point: Point, result: Frontier, best: set[int]) -> dict[str, Any]:
+    record = result.records[point.number]
     line: dict[str, Any] = {"point": point.number, "algorithm": point.series}
-    line |= {key: shown(value) for key, value in point.parameters.items()}
+    line |= {key: format_value(value) for key, value in point.parameters.items()}
     line |= {"status": record["status"], "verified": record["verified"], "pareto": point.number in best}
-    line |= {axis.name: axis.value(record) for axis in (*found.privacy, *found.utility)}
+    line |= {axis.name: axis.value(record) for axis in (*result.privacy, *result.utility)}
     for key in ("rows", "suppressed_rows", "classes", "seconds", "algorithm_used", "proven_optimal"):
         line[key] = record.get(key)
     line |= {f"risk.{name}": value for name, value in record.get("risk", {}).items()}
@@ -259,7 +259,7 @@ def frontier(
             records = run(wanted, store, jobs=stored.frontier.jobs, work=work)
         finally:
             forget()
-    found = Frontier(
+    result = Frontier(
         folder=Path(folder),
         sources=plan.folder,
         points=wanted,
@@ -268,8 +268,8 @@ def frontier(
         privacy=comparison.privacy(list(records.values())),
         utility=comparison.utility(plan.frontier.metrics, target=original["target"] is not None),
     )
-    write_files(found)
-    return found
+    write_files(result)
+    return result
 
 
 def pick(
@@ -280,8 +280,8 @@ def pick(
     point = numbered(points(plan), number)
     refuse_output(Path(bundle), None, force=force)
     chosen = replace(Plan.parse(point.tree, folder=plan.folder), attack=plan.attack)
-    made = release(chosen, frame, work=work)
-    return made, made.write(bundle, force=force, work=work)
+    point_release = release(chosen, frame, work=work)
+    return point_release, point_release.write(bundle, force=force, work=work)
 
 
 def recorded(plan: Plan, number: int, folder: str | Path) -> Record | None:
@@ -300,13 +300,13 @@ def _original(first: Point, store: Store) -> Record:
     """The original's own figures; a plan that does not fit its table is refused here, once."""
     tree = {**first.tree, "algorithm": {"name": "auto"}}
     name = f"original-{store.key(tree)}"
-    found = store.load(name)
-    if found is None:
+    record = store.load(name)
+    if record is None:
         with temporary("frontier") as place:
             task = Task(tree=tree, folder=store.sources, data=store.data, scratch=place)
-            found = originals(task)
-        store.save(name, found)
-    return found
+            record = originals(task)
+        store.save(name, record)
+    return record
 
 
 @contextmanager

@@ -117,7 +117,7 @@ class Point:
         >>> Point(number=1, algorithm={"name": "mondrian", "output": "boxes"}, parameters={}, tree={}).series
         'mondrian (output = boxes)'
         """
-        options = [f"{key} = {shown(value)}" for key, value in self.algorithm.items() if key != "name"]
+        options = [f"{key} = {format_value(value)}" for key, value in self.algorithm.items() if key != "name"]
         return f"{self.algorithm['name']} ({', '.join(options)})" if options else str(self.algorithm["name"])
 
 
@@ -130,17 +130,17 @@ def points(plan: Plan) -> tuple[Point, ...]:
     if many > MOST_POINTS:
         raise PlanError(f"frontier.grid: {many:,} points are more than {MOST_POINTS:,}; name fewer values")
     attack = comparison.attack(plan)
-    bases = [{**tree, "algorithm": _algorithm(plan, one), "attack": attack} for one in algorithms]
+    bases = [{**tree, "algorithm": _algorithm(plan, algorithm), "attack": attack} for algorithm in algorithms]
     check_metrics(plan)
     check_algorithms(bases, plan.folder)
     check_grid(bases, grid, plan.folder)
-    found: list[Point] = []
+    all_points: list[Point] = []
     for algorithm, base in zip(algorithms, bases, strict=True):
         for values in product(*grid.values()):
             chosen = dict(zip(grid, values, strict=True))
             changed = with_values(base, chosen)
-            found.append(Point(number=len(found) + 1, algorithm=algorithm, parameters=chosen, tree=changed))
-    return tuple(found)
+            all_points.append(Point(number=len(all_points) + 1, algorithm=algorithm, parameters=chosen, tree=changed))
+    return tuple(all_points)
 
 
 def numbered(every: Sequence[Point], number: int) -> Point:
@@ -163,7 +163,7 @@ def with_values(tree: Tree, values: Mapping[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as a person reads it: texts without quotes."""
     return value if isinstance(value, str) else toml(value)
 
@@ -230,22 +230,22 @@ class Store:
 
     def key(self, tree: Tree) -> str:
         """The name of a point's file: a digest of its plan, of all files that it reads, and of the program."""
-        told = {
+        identity = {
             "plan": {**tree, "input": {k: v for k, v in tree["input"].items() if k != "path"}},
             "data": self.data,
             "files": {name: digest(self.sources / name) for name in sorted(set(_files(tree)))},
             "program": [__version__, RECORD, STUDY, MOST_ROWS],
         }
-        text = json.dumps(told, sort_keys=True, default=str)
+        text = json.dumps(identity, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def load(self, name: str) -> dict[str, Any] | None:
         """A finished record; None where there is none, or none that can be read."""
         try:
-            found = read_json(read_text(self.folder / POINTS / f"{name}.json"))
+            record = read_json(read_text(self.folder / POINTS / f"{name}.json"))
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) and found.get("name") == name else None
+        return record if isinstance(record, dict) and record.get("name") == name else None
 
     def save(self, name: str, record: Mapping[str, Any]) -> None:
         """Write a record: all of it or nothing."""
@@ -277,9 +277,9 @@ def _refuse_others(folder: Path) -> None:
     if not records:
         strange += [folder / name for name in (PAGE, TABLE, FIGURES) if (folder / name).exists()]
     if strange:
-        told = strange[0].relative_to(folder)
+        relative_path = strange[0].relative_to(folder)
         raise BundleError(
-            f"{folder} exists and is no frontier: '{told}' is no file of one; name another folder with -o"
+            f"{folder} exists and is no frontier: '{relative_path}' is no file of one; name another folder with -o"
         )
 
 

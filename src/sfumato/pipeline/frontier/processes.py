@@ -60,13 +60,13 @@ def compute(task: Task) -> dict[str, Any]:
     try:
         plan = task.plan
         table, population = _rows(task, plan)
-        made = release(plan, table, population=population)
+        point_release = release(plan, table, population=population)
         with tempfile.TemporaryDirectory(dir=task.scratch) as place:
-            checked = made.checked(Path(place))
+            checked = point_release.checked(Path(place))
         wrong = [f"{check.what}: {check.detail}" for check in checked.checks if not check.holds]
         seconds = round(time.perf_counter() - began, 3)
-        found = made.kind.comparison(plan).measured(made, table)
-        return {**ended("refuted" if wrong else "verified", "; ".join(wrong)), **found, "seconds": seconds}
+        figures = point_release.kind.comparison(plan).measured(point_release, table)
+        return {**ended("refuted" if wrong else "verified", "; ".join(wrong)), **figures, "seconds": seconds}
     except Interrupted:
         raise
     except Infeasible as error:
@@ -122,17 +122,17 @@ MOST_JOBS = 4
 def run(points: Sequence[Point], store: Store, *, jobs: int | None, work: Work) -> dict[int, Record]:
     """The record of every point by its number: found in the store, made now, or not run for lack of time."""
     names = {point.number: f"point-{store.key(point.tree)}" for point in points}
-    found = {number: record for number, name in names.items() if (record := store.load(name)) is not None}
-    missing = deque(point for point in points if point.number not in found)
-    work.advance("points", len(found), len(points))
-    with closing(_made(missing, store, min(jobs or _cores(), len(missing)), work)) as made:
-        for point, record in made:
+    records = {number: record for number, name in names.items() if (record := store.load(name)) is not None}
+    missing = deque(point for point in points if point.number not in records)
+    work.advance("points", len(records), len(points))
+    with closing(_made(missing, store, min(jobs or _cores(), len(missing)), work)) as results:
+        for point, record in results:
             if record["status"] in _KEPT:
                 store.save(names[point.number], record)
-            found[point.number] = record
-            work.advance("points", len(found), len(points))
+            records[point.number] = record
+            work.advance("points", len(records), len(points))
     late = ended("not run", "the time was up before this point was begun")
-    return {point.number: found.get(point.number, late) for point in points}
+    return {point.number: records.get(point.number, late) for point in points}
 
 
 def _made(missing: deque[Point], store: Store, jobs: int, work: Work) -> Generator[tuple[Point, Record], None, None]:

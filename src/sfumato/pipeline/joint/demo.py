@@ -31,7 +31,7 @@ _SHOWN = 4
 """So many counts are shown."""
 _SECONDS = 50.0
 """The longest that the processes may take."""
-_VALUES = ", ".join(f'"{one}"' for one in DIAGNOSES)
+_VALUES = ", ".join(f'"{diagnosis}"' for diagnosis in DIAGNOSES)
 SESSION = f"""\
 # Three hospitals count their patients by sex and diagnosis. All have the same file.
 schema = 1
@@ -109,12 +109,16 @@ def _introduce(place: Path) -> None:
         for free in sockets:
             free.bind(("127.0.0.1", 0))
         ports = [free.getsockname()[1] for free in sockets]
-    made = [PartyKey.new(name, Address(host="127.0.0.1", port=port)) for name, port in zip(PARTIES, ports, strict=True)]
-    for one in made:
-        one.write(place / one.card.name)
-        for other in made:
-            if other is not one:
-                (place / one.card.name / f"{other.card.name}.card").write_text(other.card.text(), encoding="utf-8")
+    party_keys = [
+        PartyKey.new(name, Address(host="127.0.0.1", port=port)) for name, port in zip(PARTIES, ports, strict=True)
+    ]
+    for party_key in party_keys:
+        party_key.write(place / party_key.card.name)
+        for other in party_keys:
+            if other is not party_key:
+                (place / party_key.card.name / f"{other.card.name}.card").write_text(
+                    other.card.text(), encoding="utf-8"
+                )
 
 
 def _run(folders: Sequence[Path]) -> None:
@@ -126,16 +130,16 @@ def _run(folders: Sequence[Path]) -> None:
             command += ["--as", folder.name, "--input", str(folder / "patients.csv"), "-o", str(folder / "result")]
             command += ["--record", str(folder / "seen.jsonl"), "--yes", "--json"]
             running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL))
-        told = [one.communicate(timeout=_SECONDS)[0] for one in running]
+        outputs = [process.communicate(timeout=_SECONDS)[0] for process in running]
     except subprocess.TimeoutExpired:
         raise SessionError(f"the three processes did not come to an end within {_SECONDS:g} seconds") from None
     finally:
-        for one in running:
-            if one.poll() is None:
-                one.kill()
-                one.communicate()
-    for folder, one, output in zip(folders, running, told, strict=True):
-        if one.returncode:
+        for process in running:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+    for folder, process, output in zip(folders, running, outputs, strict=True):
+        if process.returncode:
             raise SessionError(f"{folder.name}: {_error(output)}")
 
 
@@ -147,16 +151,18 @@ def _error(output: bytes) -> str:
 
 
 def _looked(place: Path, seconds: float) -> Demonstration:
-    asked = asked_by(place / PARTIES[0] / "session.toml")
-    own = {name: asked.protocol.prepare(asked.parameters, read_file(place / name / "patients.csv")) for name in PARTIES}
+    request = asked_by(place / PARTIES[0] / "session.toml")
+    own = {
+        name: request.protocol.prepare(request.parameters, read_file(place / name / "patients.csv")) for name in PARTIES
+    }
     results = [json.loads((place / name / "result" / DATA).read_text(encoding="utf-8")) for name in PARTIES]
     sums = np.array([row[-1] for row in results[0]["rows"]])
     most = np.argsort(-sums, kind="stable")[:_SHOWN]
     seen = []
     for number, name in enumerate(PARTIES):
         lines = (place / name / "seen.jsonl").read_text(encoding="utf-8").splitlines()
-        came = [one for one in map(json.loads, lines) if not one["sent"]]
-        masked = {one["peer"]: _words(one["content"]) for one in came if one["label"] == "sum/masked"}
+        came = [message for message in map(json.loads, lines) if not message["sent"]]
+        masked = {message["peer"]: _words(message["content"]) for message in came if message["label"] == "sum/masked"}
         peers = tuple(masked)
         rows = tuple(
             (f"{own[name][at]:,}", *(f"{int(masked[peer][at]):,}" for peer in peers), f"{sums[at]:,}") for at in most
@@ -164,10 +170,10 @@ def _looked(place: Path, seconds: float) -> Demonstration:
         seen.append(Seen(number=number + 3, name=name, peers=peers, rows=rows, messages=len(came)))
     return Demonstration(
         parties=PARTIES,
-        leakage=tuple(asked.leakage.lines()),
+        leakage=tuple(request.leakage.lines()),
         cells=tuple(" ".join(map(str, results[0]["rows"][at][:-1])) for at in most),
         seen=tuple(seen),
-        right=all(one == results[0] for one in results) and bool((sum(own.values()) == sums).all()),
+        right=all(result == results[0] for result in results) and bool((sum(own.values()) == sums).all()),
         seconds=seconds,
     )
 

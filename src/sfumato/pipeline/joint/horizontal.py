@@ -29,19 +29,19 @@ from sfumato.pipeline.joint.release import (
 from sfumato.pipeline.methods.table.problem import Prepared
 
 
-def released_codes(asked: ReleaseAsked, own: Prepared) -> CodedRows:
+def released_codes(request: ReleaseAsked, own: Prepared) -> CodedRows:
     """A party's own rows by the codes of every released column."""
     source = own.source
     if not isinstance(source, DeclaredTable):
         raise TypeError("joint releases are made of rows over declared domains")
     columns = [
-        CodedColumn(codes=source.coded(source.domain(name)).codes, size=len(asked.domains[name].values))
-        for name in (*asked.quasi, *asked.beside)
+        CodedColumn(codes=source.coded(source.domain(name)).codes, size=len(request.domains[name].values))
+        for name in (*request.quasi, *request.beside)
     ]
     return CodedRows(columns=tuple(columns), counted={"": np.zeros(source.rows, np.int32)})
 
 
-def run_release(conversation: Conversation, asked: ReleaseAsked, own: Prepared) -> JointResult:
+def run_release(conversation: Conversation, request: ReleaseAsked, own: Prepared) -> JointResult:
     """The release of all parties' rows.
 
     Claim: the cut is the one that top-down specialization finds in the union of all rows, and the rows are those of the
@@ -50,9 +50,9 @@ def run_release(conversation: Conversation, asked: ReleaseAsked, own: Prepared) 
     held, two = JointCells(cells=own.problem.cells), conversation.seat.count == 2
     sums = OpenedNumbers(conversation) if two else SummedNumbers(conversation)
     counts = TwoPartySource(conversation, held) if two else SummedSource(sums, held)
-    outcome = asked.search.over(asked.problem, counts, Work())
-    rows = integrated(SummedSource(sums, released_codes(asked, own)), shown_columns(asked, outcome))
-    return joint_release(asked, outcome, rows, conversation.seat.session)
+    outcome = request.search.over(request.problem, counts, Work())
+    rows = integrated(SummedSource(sums, released_codes(request, own)), shown_columns(request, outcome))
+    return joint_release(request, outcome, rows, conversation.seat.session)
 
 
 TWO = Leakage(
@@ -72,12 +72,12 @@ TWO = Leakage(
 """What two parties learn."""
 
 
-def leakage_of(asked: ReleaseAsked, names: Sequence[str]) -> Leakage:
+def leakage_of(request: ReleaseAsked, names: Sequence[str]) -> Leakage:
     """What it tells whom."""
     if len(names) == 2:
         return TWO
-    by = f" of every value of {asked.target}" if asked.score == "gain" else ""
-    watched = listed(asked.watched, most=20)
+    by = f" of every value of {request.target}" if request.score == "gain" else ""
+    watched = listed(request.watched, most=20)
     shares = f", and how many of these have each watched value of {watched}" if watched else ""
     return Leakage(
         protocol="release",
@@ -96,23 +96,23 @@ def leakage_of(asked: ReleaseAsked, names: Sequence[str]) -> Leakage:
     )  # fmt: skip
 
 
-def given(asked: ReleaseAsked, own: Prepared) -> str:
+def given(request: ReleaseAsked, own: Prepared) -> str:
     """In words, what of its own table a party puts in."""
-    return f"counts of {own.rows:,} rows, by {listed([*asked.quasi, *asked.beside], most=20)}"
+    return f"counts of {own.rows:,} rows, by {listed([*request.quasi, *request.beside], most=20)}"
 
 
 def _read(tree: Mapping[str, Any], names: Sequence[str]) -> ReleaseAsked:
-    asked = read_release(tree)
+    request = read_release(tree)
     if len(names) == 2:
-        _refuse_for_two(asked)
-    return asked
+        _refuse_for_two(request)
+    return request
 
 
-def _refuse_for_two(asked: ReleaseAsked) -> None:
+def _refuse_for_two(request: ReleaseAsked) -> None:
     """Refuse what two parties cannot search without learning each other's counts."""
-    for model in asked.problem.models:
-        for one in demands(model, asked.problem.cells, asked.problem.reading) or ():
-            share_of(one.limit)
+    for model in request.problem.models:
+        for demand in demands(model, request.problem.cells, request.problem.reading) or ():
+            share_of(demand.limit)
 
 
 RELEASE = JointProtocol(

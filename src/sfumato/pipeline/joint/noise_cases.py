@@ -79,10 +79,10 @@ class Choice:
         """The chosen index of every run, from the random bits of both parties."""
         circuit = (coin_circuit if self.flips else choice_circuit)(self.shape, gap_weights(epsilon - LOSS))
         many = len(random[0])
-        fixed = [np.broadcast_to(one, (many, len(one))) for one in self.inputs[side]]
+        fixed = [np.broadcast_to(values, (many, len(values))) for values in self.inputs[side]]
         both = [np.concatenate([own, bits], axis=1) for own, bits in zip(fixed, random, strict=True)]
-        found = evaluated_runs(circuit, both[0], both[1]).astype(np.int64)
-        return np.asarray(found @ (1 << np.arange(found.shape[1])))
+        outputs = evaluated_runs(circuit, both[0], both[1]).astype(np.int64)
+        return np.asarray(outputs @ (1 << np.arange(outputs.shape[1])))
 
     def bits(self, epsilon: Fraction) -> int:
         """How many random bits a party puts in."""
@@ -105,7 +105,7 @@ def vertical_choice(moved: int = CANDIDATES - 1, count: int = CANDIDATES) -> Cho
     owners = tuple(at % 2 for at in range(count))
     scores = [[5 + (side and at >= count - moved) for at in range(count)] for side in (0, 1)]
     sides = [
-        tuple(own_inputs([one for one, owner in zip(side, owners, strict=True) if owner == me]) for me in (0, 1))
+        tuple(own_inputs([score for score, owner in zip(side, owners, strict=True) if owner == me]) for me in (0, 1))
         for side in scores
     ]
     return Choice(shape=Shape(owners=owners), inputs=((sides[0][0], sides[0][1]), (sides[1][0], sides[1][1])))
@@ -120,15 +120,15 @@ def _choosing(looking: Doors, epsilon: Fraction) -> list[NoiseCase]:
     def case(name: str, choice: Choice, party: bool) -> NoiseCase:
         def draw(side: int, runs: int) -> Any:
             random = drawn(choice, runs)
-            found = choice.runs(side, random, epsilon)
-            return 4 * found + random[0][:, -2:] @ np.array([1, 2]) if party else found
+            indices = choice.runs(side, random, epsilon)
+            return 4 * indices + random[0][:, -2:] @ np.array([1, 2]) if party else indices
 
         return NoiseCase(name=name, declared=e, draw=draw, shows=_by_seldom(e, 4 if party else 1, choice.flips))
 
     two = vertical_choice(1, 2), vertical_choice(0, 2)
 
     def twice(side: int, runs: int) -> Any:
-        first, second = (one.runs(side, drawn(one, runs), epsilon) for one in two)
+        first, second = (choice.runs(side, drawn(choice, runs), epsilon) for choice in two)
         return 2 * first + second
 
     return [

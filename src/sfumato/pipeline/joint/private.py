@@ -73,13 +73,13 @@ class PrivateAsked:
     @property
     def epsilon(self) -> Fraction:
         """The whole budget."""
-        found: Fraction = self.algorithm.epsilon
-        return found
+        epsilon: Fraction = self.algorithm.epsilon
+        return epsilon
 
 
-def read_private(tree: Mapping[str, Any], names: Sequence[str], *, beside: Sequence[str] = ()) -> PrivateAsked:
-    """The plan that the parameters of a session describe; ``beside`` are keys that the protocol reads itself."""
-    refuse_strange(tree, (*KEYS, *beside))
+def read_private(tree: Mapping[str, Any], names: Sequence[str], *, other_keys: Sequence[str] = ()) -> PrivateAsked:
+    """The plan that the parameters of a session describe; ``other_keys`` are keys that the protocol reads itself."""
+    refuse_strange(tree, (*KEYS, *other_keys))
     for key, known in _KNOWN.items():
         if isinstance(tree.get(key), Mapping):
             refuse_strange(tree[key], known, f"parameters.{key}")
@@ -99,26 +99,28 @@ def read_private(tree: Mapping[str, Any], names: Sequence[str], *, beside: Seque
         raise ParameterError(f"parameters.{error}") from None
 
 
-def cost_of(asked: PrivateAsked) -> Event:
+def cost_of(request: PrivateAsked) -> Event:
     """What taking part costs a person: the epsilon that was agreed on."""
-    return foreseen(asked.plan)
+    return foreseen(request.plan)
 
 
 def _as_plan(tree: Mapping[str, Any], parties: int) -> dict[str, Any]:
     """The plan's own keys; how parties choose follows from their number."""
-    found = {key: tree[key] for key in KEYS if key in tree and key != "noise"}
-    columns = found.get("columns")
+    plan_tree = {key: tree[key] for key in KEYS if key in tree and key != "noise"}
+    columns = plan_tree.get("columns")
     if isinstance(columns, Mapping):
-        found["columns"] = {
-            name: {key: value for key, value in one.items() if key != "unit"} if isinstance(one, Mapping) else one
-            for name, one in columns.items()
+        plan_tree["columns"] = {
+            name: {key: value for key, value in column.items() if key != "unit"}
+            if isinstance(column, Mapping)
+            else column
+            for name, column in columns.items()
         }
-    said = found.get("algorithm", {})
-    if isinstance(said, Mapping):
-        name = said.get("name", "diffgen")
+    algorithm = plan_tree.get("algorithm", {})
+    if isinstance(algorithm, Mapping):
+        name = algorithm.get("name", "diffgen")
         many: dict[str, Any] = {"choosing": "declared" if name == "marginals" else "counts"} if parties >= MANY else {}
-        found["algorithm"] = {"name": name, **({"score": "max"} if name == "diffgen" else {}), **said, **many}
-    return found
+        plan_tree["algorithm"] = {"name": name, **({"score": "max"} if name == "diffgen" else {}), **algorithm, **many}
+    return plan_tree
 
 
 def _refuse_noise(colluding: Any, parties: int) -> None:
@@ -178,52 +180,54 @@ SHOWN = 40
 """So many of the released rows are shown to people."""
 
 
-def private_result(asked: PrivateAsked, made: NoisyTable) -> JointResult:
+def private_result(request: PrivateAsked, noisy_table: NoisyTable) -> JointResult:
     """The release; what the algorithm accounted for must be the promise exactly."""
-    promise = promise_of(asked.plan)
-    if not promise.kept_by(made.event):
-        spent = promise.spent_by(made.event)
+    promise = promise_of(request.plan)
+    if not promise.kept_by(noisy_table.event):
+        spent = promise.spent_by(noisy_table.event)
         raise ClaimRefuted(f"{spent} of epsilon was accounted for, not {promise}; nothing was written")
-    planned = Asked(plan=asked.plan, keys={})
-    found = Searched(prepared=asked.empty, outcome=made, algorithm=asked.plan.algorithm.name, why=NAMED)
-    rows = recode(planned, found)
+    planned = Asked(plan=request.plan, keys={})
+    result = Searched(prepared=request.empty, outcome=noisy_table, algorithm=request.plan.algorithm.name, why=NAMED)
+    rows = recode(planned, result)
     text = rows.write_csv()
     document = {"columns": rows.columns, "rows": rows.height, "sha256": hashlib.sha256(text.encode()).hexdigest()}
     return JointResult(
         document=document,
         columns=tuple(rows.columns),
         rows=rows.head(SHOWN).rows(),
-        release=judge(KIND, planned, found, rows),
+        release=judge(KIND, planned, result, rows),
     )
 
 
 # Parties with the same columns about different people make one private release: document 003, section 7.5.
 
 
-def prepare_private(asked: PrivateAsked, table: Table) -> PrivateTable:
+def prepare_private(request: PrivateAsked, table: Table) -> PrivateTable:
     """A party's own rows over the declared domains; there may be none, for a refusal would tell that."""
-    return declared_table(asked.plan, replace(table, missing=asked.plan.input.missing or table.missing))
+    return declared_table(request.plan, replace(table, missing=request.plan.input.missing or table.missing))
 
 
-def run_private(conversation: Conversation, asked: PrivateAsked, own: PrivateTable) -> JointResult:
+def run_private(conversation: Conversation, request: PrivateAsked, own: PrivateTable) -> JointResult:
     """The release of all parties' rows: two choose in a circuit, more by noisy counts."""
-    if asked.parties >= MANY:
-        return private_result(asked, run_many(conversation, asked.algorithm, own, colluding=asked.colluding))
-    assert isinstance(asked.algorithm, DiffGen)
-    made = two_parties.run_horizontal_pair(conversation, asked.algorithm, own, Work(), noise=pair_noise(asked))
-    return private_result(asked, with_coalitions(made, asked.parties, asked.colluding))
+    if request.parties >= MANY:
+        return private_result(request, run_many(conversation, request.algorithm, own, colluding=request.colluding))
+    assert isinstance(request.algorithm, DiffGen)
+    noisy_table = two_parties.run_horizontal_pair(
+        conversation, request.algorithm, own, Work(), noise=pair_noise(request)
+    )
+    return private_result(request, with_coalitions(noisy_table, request.parties, request.colluding))
 
 
-def pair_noise(asked: PrivateAsked) -> CountNoise:
+def pair_noise(request: PrivateAsked) -> CountNoise:
     """Two whole noises where the other party is not to learn more than anybody, else one that both share."""
-    return WHOLE if asked.colluding else SHARED
+    return WHOLE if request.colluding else SHARED
 
 
-def leakage_of(asked: PrivateAsked, names: Sequence[str]) -> Leakage:
+def leakage_of(request: PrivateAsked, names: Sequence[str]) -> Leakage:
     """What it tells whom, and which epsilon holds against whom."""
-    parties, against = len(names), asked.colluding
+    parties, against = len(names), request.colluding
     if parties < MANY:
-        return replace(two_parties.HORIZONTAL_LEAKAGE, protocol="private-release", withstands=withstood(asked, names))
+        return replace(two_parties.HORIZONTAL_LEAKAGE, protocol="private-release", withstands=withstood(request, names))
     return Leakage(
         protocol="private-release",
         result=(Told(to="everybody", what="the release: noisy counts of groups of all parties' rows together"),),
@@ -234,7 +238,7 @@ def leakage_of(asked: PrivateAsked, names: Sequence[str]) -> Leakage:
                 "the same epsilon",
             ),
         ),
-        withstands=withstood(asked, names),
+        withstands=withstood(request, names),
         limits=f"{'' if against + 1 >= parties else 'more parties that work together, who know their own noise: the '}"
         f"{'' if against + 1 >= parties else 'bundle says which epsilon is left against how many; '}"
         "a party that draws no noise, or puts in other rows than it has; somebody in the tables of several parties, "
@@ -242,19 +246,19 @@ def leakage_of(asked: PrivateAsked, names: Sequence[str]) -> Leakage:
     )
 
 
-def withstood(asked: PrivateAsked, names: Sequence[str]) -> str:
+def withstood(request: PrivateAsked, names: Sequence[str]) -> str:
     """Against whom the agreed epsilon holds."""
-    amount = f"epsilon = {written(asked.epsilon)}"
-    if not asked.colluding:
+    amount = f"epsilon = {written(request.epsilon)}"
+    if not request.colluding:
         return f"readers of the release, against whom {amount} holds; not a party, which knows its share of the noise"
-    who = "either party" if len(names) == 2 else f"any {asked.colluding} of {len(names)} parties together"
-    who = who.replace("any 1 of", "each of").replace("parties together", "parties") if asked.colluding == 1 else who
+    who = "either party" if len(names) == 2 else f"any {request.colluding} of {len(names)} parties together"
+    who = who.replace("any 1 of", "each of").replace("parties together", "parties") if request.colluding == 1 else who
     return f"readers of the release and {who}: against them {amount} holds for everybody in the other tables"
 
 
-def given(asked: PrivateAsked, own: PrivateTable) -> str:
+def given(request: PrivateAsked, own: PrivateTable) -> str:
     """In words, what of its own table a party puts in; how many rows it has is private."""
-    names = [*(one.name for one in own.attributes), *([own.target_name] if own.target_name else [])]
+    names = [*(attribute.name for attribute in own.attributes), *([own.target_name] if own.target_name else [])]
     return f"counts of your rows by {listed(names, most=20)}, to each of which your own noise is added"
 
 
@@ -310,7 +314,7 @@ class OwnPeople:
 
 def read_vertical(tree: Mapping[str, Any], names: Sequence[str]) -> VerticalPrivate:
     """The plan, the identifier, and who holds what."""
-    terms = read_private(tree, names, beside=VERTICAL_KEYS)
+    terms = read_private(tree, names, other_keys=VERTICAL_KEYS)
     if terms.plan.input.on_missing == "drop":
         raise ParameterError("parameters.input.on_missing: a person must have a value in every column of both parties")
     identifier = tree.get("identifier")
@@ -319,81 +323,83 @@ def read_vertical(tree: Mapping[str, Any], names: Sequence[str]) -> VerticalPriv
             f"parameters.identifier must name the column that names people; it is not released: {identifier!r}"
         )
     holds = tree.get("holds")
-    columns = [one.name for one in terms.empty.attributes]
+    columns = [attribute.name for attribute in terms.empty.attributes]
     if not isinstance(holds, Mapping) or sorted(holds) != sorted(names):
         raise ParameterError(f"parameters.holds must say for each of {listed(names)} which columns it has")
-    found = tuple(tuple(map(str, holds[name])) if isinstance(holds[name], list) else () for name in names)
-    every = [name for one in found for name in one]
-    if sorted(every) != sorted(columns) or not all(found):
+    holdings = tuple(tuple(map(str, holds[name])) if isinstance(holds[name], list) else () for name in names)
+    every = [name for holding in holdings for name in holding]
+    if sorted(every) != sorted(columns) or not all(holdings):
         raise ParameterError(
             f"parameters.holds must give each of {listed(columns, most=20)} to one party, and each party one of them "
             f"at least; the class {terms.empty.target_name or ''!r} is known to both"
         )
-    return VerticalPrivate(terms=terms, identifier=identifier, names=tuple(names), holds=found)
+    return VerticalPrivate(terms=terms, identifier=identifier, names=tuple(names), holds=holdings)
 
 
-def prepare_vertical(asked: VerticalPrivate, table: Table) -> OwnPeople:
+def prepare_vertical(request: VerticalPrivate, table: Table) -> OwnPeople:
     """A party's own people; which party it is shows in the columns that it has."""
-    mine = next((one for one in asked.holds if all(name in table.names for name in one)), None)
+    mine = next((holding for holding in request.holds if all(name in table.names for name in holding)), None)
     if mine is None:
-        wanted = [f"{name}: {listed(one, most=20)}" for name, one in zip(asked.names, asked.holds, strict=True)]
+        wanted = [
+            f"{name}: {listed(holding, most=20)}" for name, holding in zip(request.names, request.holds, strict=True)
+        ]
         raise DataError(f"{table.source} has no party's columns; {'; '.join(wanted)}")
-    target = asked.terms.empty.target_name
-    kept = {name: one for name, one in asked.plan.columns.items() if name in mine or name == target}
-    read = replace(table, missing=asked.plan.input.missing or table.missing)
-    own = declared_table(replace(asked.plan, columns=kept), read).counts
+    target = request.terms.empty.target_name
+    kept = {name: column for name, column in request.plan.columns.items() if name in mine or name == target}
+    read = replace(table, missing=request.plan.input.missing or table.missing)
+    own = declared_table(replace(request.plan, columns=kept), read).counts
     if not isinstance(own, CodedRows) or own.rows != table.rows:
         raise DataError(
             f"{table.source}: some rows have a value outside the declared domains; whoever is left out here would be "
             "told to the other party. Declare an other value, or clamp numbers"
         )
     return OwnPeople(
-        identifiers=identifiers_of(table, asked.identifier),
-        codes={name: one.codes for name, one in zip([n for n in kept if n != target], own.columns, strict=True)},
+        identifiers=identifiers_of(table, request.identifier),
+        codes={name: column.codes for name, column in zip([n for n in kept if n != target], own.columns, strict=True)},
         kinds=own.counted[target or ""],
     )
 
 
-def run_vertical(conversation: Conversation, asked: VerticalPrivate, own: OwnPeople) -> JointResult:
+def run_vertical(conversation: Conversation, request: VerticalPrivate, own: OwnPeople) -> JointResult:
     """The release of the common people."""
-    seat, terms = conversation.seat, asked.terms
-    missing = [name for name in asked.holds[seat.me] if name not in own.codes]
+    seat, terms = conversation.seat, request.terms
+    missing = [name for name in request.holds[seat.me] if name not in own.codes]
     if missing:
         raise DataError(f"this party's table lacks {listed(missing)}, which parameters.holds gives it")
     assert isinstance(terms.algorithm, DiffGen)
     rows = common_order(conversation, own.identifiers)
-    names = [one.name for one in terms.empty.attributes]
-    mine = asked.holds[seat.me]
+    names = [attribute.name for attribute in terms.empty.attributes]
+    mine = request.holds[seat.me]
     held = HeldColumns(
         attributes=terms.empty.attributes,
-        owners=tuple(0 if name in asked.holds[0] else 1 for name in names),
+        owners=tuple(0 if name in request.holds[0] else 1 for name in names),
         codes={place: own.codes[name][rows] for place, name in enumerate(names) if name in mine},
         classes=terms.empty.classes,
         kinds=np.asarray(own.kinds[rows], np.int32),
         target_name=terms.empty.target_name,
     )
-    made = two_parties.run_vertical_pair(conversation, terms.algorithm, held, Work(), noise=pair_noise(terms))
-    return private_result(terms, with_coalitions(made, terms.parties, terms.colluding))
+    noisy_table = two_parties.run_vertical_pair(conversation, terms.algorithm, held, Work(), noise=pair_noise(terms))
+    return private_result(terms, with_coalitions(noisy_table, terms.parties, terms.colluding))
 
 
-def vertical_leakage_of(asked: VerticalPrivate, names: Sequence[str]) -> Leakage:
+def vertical_leakage_of(request: VerticalPrivate, names: Sequence[str]) -> Leakage:
     """What it tells whom: the release, who the common people are, and what two noises leave."""
     common, pair = people.leakage_of(names), two_parties.VERTICAL_LEAKAGE
     return Leakage(
         protocol="vertical-private-release",
         result=pair.result,
         beyond=(*common.result, *common.beyond, *pair.beyond),
-        withstands=withstood(asked.terms, names),
+        withstands=withstood(request.terms, names),
         limits=f"{pair.limits}; {common.limits}",
     )
 
 
-def _given(asked: VerticalPrivate, own: OwnPeople) -> str:
+def _given(request: VerticalPrivate, own: OwnPeople) -> str:
     return f"{listed(list(own.codes), most=20)} of the people in your table, by counts with your own noise"
 
 
-def _cost(asked: VerticalPrivate) -> Event:
-    return cost_of(asked.terms)
+def _cost(request: VerticalPrivate) -> Event:
+    return cost_of(request.terms)
 
 
 VERTICAL_PRIVATE = JointProtocol(

@@ -19,14 +19,14 @@ from sfumato.dp.events import Approximate, Concentrated, Event, Grouped, Pure
 from sfumato.dp.noise import Noisy
 
 
-def smallest_part(asked: DiffGen | Marginals, empty: PrivateTable) -> Fraction:
+def smallest_part(algorithm: DiffGen | Marginals, empty: PrivateTable) -> Fraction:
     """The least epsilon that one look costs; amounts follow from the options and the domains."""
     work, looking = Work(chance=Chance(seed=0)), Mechanisms(choose=_first, count=_none)
-    if isinstance(asked, DiffGen):
-        made = noisy_specializer.published(asked, empty, work, looking)
+    if isinstance(algorithm, DiffGen):
+        noisy_table = noisy_specializer.published(algorithm, empty, work, looking)
     else:
-        made = noisy_marginals.published(asked, empty, work, looking)
-    return min(_amounts(made.event))
+        noisy_table = noisy_marginals.published(algorithm, empty, work, looking)
+    return min(_amounts(noisy_table.event))
 
 
 def _amounts(event: Event) -> Iterator[Fraction]:

@@ -91,8 +91,8 @@ def _domain(plan: Plan, name: str, column: ColumnPlan) -> ObservedDomain:
         if not column.values:
             raise PlanError(f"{where}.values is missing; declare every value that a row of any party can have")
         return _listed(name, column.values, column.type)
-    made = builder(column.hierarchy, f"{where}.hierarchy", plan.folder)
-    declared = made.declared()
+    hierarchy_builder = builder(column.hierarchy, f"{where}.hierarchy", plan.folder)
+    declared = hierarchy_builder.declared()
     if isinstance(declared, Categories):
         return _listed(name, declared.values, column.type)
     if isinstance(declared, Numbers):
@@ -106,8 +106,8 @@ def _domain(plan: Plan, name: str, column: ColumnPlan) -> ObservedDomain:
 
 def _listed(name: str, values: Sequence[str], kind: str | None) -> ObservedDomain:
     texts = pl.DataFrame({name: list(values)}, schema={name: pl.String})
-    found = ObservedDomain.of(Table(frame=texts).column(name, cast("Any", kind)))
-    return replace(found, counts=np.zeros(len(found.values), np.int64))
+    domain = ObservedDomain.of(Table(frame=texts).column(name, cast("Any", kind)))
+    return replace(domain, counts=np.zeros(len(domain.values), np.int64))
 
 
 def _grid(name: str, declared: Numbers, grid: float) -> ObservedDomain:
@@ -149,13 +149,13 @@ def _placed(table: Table, domain: ObservedDomain, *, drops: bool) -> pl.Series:
 
 
 def _numbers(texts: pl.Series, domain: ObservedDomain, where: str) -> pl.Series:
-    found = texts.str.strip_chars().cast(pl.Float64, strict=False)
-    bad = texts.filter(found.is_null() & texts.is_not_null())
+    numbers = texts.str.strip_chars().cast(pl.Float64, strict=False)
+    bad = texts.filter(numbers.is_null() & texts.is_not_null())
     if len(bad):
         raise DataError(f"{where}: {listed(bad.unique().sort().to_list(), most=3)} is no number")
     points = cast("Any", domain.numbers)
     step = points[1] - points[0] if len(points) > 1 else 1.0
-    given = found.fill_null(float(points[0])).to_numpy()
+    given = numbers.fill_null(float(points[0])).to_numpy()
     codes = np.clip(np.rint((given - points[0]) / step), 0, len(points) - 1).astype(np.int64)
     off = np.abs(given - points[codes]) > _SLACK * step * 10
     if off.any():
@@ -221,9 +221,9 @@ class ReleaseAsked:
         return tuple(name for name, column in self.plan.columns.items() if column.role in roles)
 
 
-def read_release(tree: Mapping[str, Any], *, beside: Sequence[str] = ()) -> ReleaseAsked:
-    """The plan that the parameters of a session describe; ``beside`` are keys that the protocol reads itself."""
-    refuse_strange(tree, (*KEYS, *beside))
+def read_release(tree: Mapping[str, Any], *, other_keys: Sequence[str] = ()) -> ReleaseAsked:
+    """The plan that the parameters of a session describe; ``other_keys`` are keys that the protocol reads itself."""
+    refuse_strange(tree, (*KEYS, *other_keys))
     for key, known in (("input", _INPUT), ("algorithm", _ALGORITHM), ("attack", _ATTACK), ("output", _OUTPUT)):
         if isinstance(tree.get(key), Mapping):
             refuse_strange(tree[key], known, f"parameters.{key}")
@@ -237,18 +237,20 @@ def read_release(tree: Mapping[str, Any], *, beside: Sequence[str] = ()) -> Rele
 
 def _as_plan(tree: Mapping[str, Any]) -> dict[str, Any]:
     """The plan's own keys: units are agreed on in words, and the search is named."""
-    found = {key: tree[key] for key in KEYS if key in tree}
-    columns = found.get("columns")
+    plan_tree = {key: tree[key] for key in KEYS if key in tree}
+    columns = plan_tree.get("columns")
     if isinstance(columns, Mapping):
-        found["columns"] = {
-            name: {key: value for key, value in one.items() if key != "unit"} if isinstance(one, Mapping) else one
-            for name, one in columns.items()
+        plan_tree["columns"] = {
+            name: {key: value for key, value in column.items() if key != "unit"}
+            if isinstance(column, Mapping)
+            else column
+            for name, column in columns.items()
         }
-    if isinstance(found.get("algorithm", {}), Mapping):
-        found["algorithm"] = {"name": "top-down", **found.get("algorithm", {})}
-    if isinstance(found.get("attack", {}), Mapping) and "attacks" not in found.get("attack", {}):
-        found["attack"] = {**found.get("attack", {}), "attacks": _quick()}
-    return found
+    if isinstance(plan_tree.get("algorithm", {}), Mapping):
+        plan_tree["algorithm"] = {"name": "top-down", **plan_tree.get("algorithm", {})}
+    if isinstance(plan_tree.get("attack", {}), Mapping) and "attacks" not in plan_tree.get("attack", {}):
+        plan_tree["attack"] = {**plan_tree.get("attack", {}), "attacks": _quick()}
+    return plan_tree
 
 
 def _quick() -> list[str]:
@@ -286,7 +288,7 @@ def _understood(plan: Plan) -> ReleaseAsked:
     """Whatever would be refused of every table is refused here, on rows that nobody has."""
     domains = declared_domains(plan)
     first = Table(
-        frame=pl.DataFrame({name: [one.values[0]] for name, one in domains.items()}),
+        frame=pl.DataFrame({name: [domain.values[0]] for name, domain in domains.items()}),
         source="a made-up row",
         missing=plan.input.missing,
     )
@@ -306,12 +308,12 @@ def _understood(plan: Plan) -> ReleaseAsked:
     )
 
 
-def own_rows(asked: ReleaseAsked, table: Table) -> Prepared:
+def own_rows(request: ReleaseAsked, table: Table) -> Prepared:
     """A party's own rows, counted by the declared codes; an empty table is refused.
 
     Of three parties one of which has no rows, each of the others would learn the other's counts from the sums.
     """
-    return prepare(asked.plan, declared_rows(asked.plan, table, asked.domains), None, catalog())
+    return prepare(request.plan, declared_rows(request.plan, table, request.domains), None, catalog())
 
 
 # From the rows of all parties to a release that is judged and attacked, the same at every party.
@@ -325,44 +327,52 @@ SHOWN = 40
 """So many of the released rows are shown to people."""
 
 
-def shown_columns(asked: ReleaseAsked, outcome: Outcome) -> list[Shown]:
+def shown_columns(request: ReleaseAsked, outcome: Outcome) -> list[Shown]:
     """What every released column reads as: quasi-identifiers by the cut, the others as they are."""
     quasi = [Shown(of_code=cut.of_code, labels=cut.labels) for cut in outcome.cut or ()]
-    values = [asked.domains[name].values for name in asked.beside]
-    return [*quasi, *(Shown(of_code=np.arange(len(one), dtype=np.int32), labels=one) for one in values)]
+    values = [request.domains[name].values for name in request.beside]
+    return [
+        *quasi,
+        *(
+            Shown(of_code=np.arange(len(column_values), dtype=np.int32), labels=column_values)
+            for column_values in values
+        ),
+    ]
 
 
-def joint_release(asked: ReleaseAsked, outcome: Outcome, found: IntegratedRows, session: bytes) -> JointResult:
+def joint_release(
+    request: ReleaseAsked, outcome: Outcome, integrated_rows: IntegratedRows, session: bytes
+) -> JointResult:
     """The integrated rows as a release; models that do not hold, or an attack that refutes one, end the session."""
-    names, shown = (*asked.quasi, *asked.beside), shown_columns(asked, outcome)
-    codes = dict(zip(names, found.shuffled(session), strict=True))
-    labels = {name: one.labels for name, one in zip(names, shown, strict=True)}
-    order = list(asked.plan.columns)
+    names, recodings = (*request.quasi, *request.beside), shown_columns(request, outcome)
+    codes = dict(zip(names, integrated_rows.shuffled(session), strict=True))
+    labels = {name: recoding.labels for name, recoding in zip(names, recodings, strict=True)}
+    order = list(request.plan.columns)
     rows = pl.DataFrame([_cells(name, labels[name], codes[name]) for name in order])
-    made = _judged(asked, outcome, rows, _stand_ins(asked, shown, codes))
-    made = replace(made, audit=stages.attack_release(made, Work()))
+    release = _judged(request, outcome, rows, _stand_ins(request, recodings, codes))
+    release = replace(release, audit=stages.attack_release(release, Work()))
     text = rows.write_csv()
     document = {"columns": order, "rows": rows.height, "sha256": hashlib.sha256(text.encode()).hexdigest()}
-    return JointResult(document=document, columns=tuple(order), rows=rows.head(SHOWN).rows(), release=made)
+    return JointResult(document=document, columns=tuple(order), rows=rows.head(SHOWN).rows(), release=release)
 
 
 def _cells(name: str, labels: tuple[str, ...], codes: Codes) -> pl.Series:
     return pl.Series(name, list(labels), dtype=pl.String).gather(codes)
 
 
-def _stand_ins(asked: ReleaseAsked, shown: list[Shown], codes: dict[str, Codes]) -> Table:
+def _stand_ins(request: ReleaseAsked, recodings: list[Shown], codes: dict[str, Codes]) -> Table:
     """For every released row somebody whose values have its labels: the first declared value of each."""
     columns = []
-    for (name, rows), one in zip(codes.items(), shown, strict=True):
-        values = asked.domains[name].values
-        first = np.array([int(np.argmax(one.of_code == label)) for label in range(len(one.labels))], np.int64)
+    for (name, rows), recoding in zip(codes.items(), recodings, strict=True):
+        values = request.domains[name].values
+        first = np.array([int(np.argmax(recoding.of_code == label)) for label in range(len(recoding.labels))], np.int64)
         columns.append(pl.Series(name, list(values), dtype=pl.String).gather(first[rows]))
-    return Table(frame=pl.DataFrame(columns), source="the integrated rows", missing=asked.plan.input.missing)
+    return Table(frame=pl.DataFrame(columns), source="the integrated rows", missing=request.plan.input.missing)
 
 
-def _judged(asked: ReleaseAsked, outcome: Outcome, rows: pl.DataFrame, people: Table) -> TableRelease:
+def _judged(request: ReleaseAsked, outcome: Outcome, rows: pl.DataFrame, people: Table) -> TableRelease:
     """Judge the rows in the same way as a verifier would; a claim that does not hold is refused."""
-    prepared = own_rows(asked, people)
+    prepared = own_rows(request, people)
     if outcome.cut is None:
         raise SessionError("the search gave no cut")
     placed = replace(
@@ -370,8 +380,8 @@ def _judged(asked: ReleaseAsked, outcome: Outcome, rows: pl.DataFrame, people: T
         recoded=RecodedCells.under(prepared.problem, outcome.cut),
         suppressed=np.zeros(prepared.problem.cells.count, np.bool_),
     )
-    planned = Asked(plan=asked.plan, keys={})
-    found = Searched(prepared=prepared, outcome=placed, algorithm="top-down", why=NAMED)
+    planned = Asked(plan=request.plan, keys={})
+    result = Searched(prepared=prepared, outcome=placed, algorithm="top-down", why=NAMED)
     recoding = recoding_of(planned, prepared, placed)
-    made = judge(KIND, planned, found, Recoded(recoding=recoding, rows=rows, sensitive=None))
-    return replace(made, utility=made.public_utility)
+    release = judge(KIND, planned, result, Recoded(recoding=recoding, rows=rows, sensitive=None))
+    return replace(release, utility=release.public_utility)

@@ -60,7 +60,8 @@ class Asked:
             "about": self.protocol.about,
             "terms": self.session.digest,
             "parties": {
-                one.card.name: {"address": str(one.address), "fingerprint": one.card.fingerprint} for one in places
+                place.card.name: {"address": str(place.address), "fingerprint": place.card.fingerprint}
+                for place in places
             },
             "parameters": self.session.parameters,
             "leakage": asdict(self.leakage),
@@ -117,7 +118,7 @@ class Taking:
             "terms": digest_of(session.terms).hex(),
             "frames": WIRE_VERSION,
             "me": self.name,
-            "parties": {one.card.name: {"fingerprint": one.card.fingerprint} for one in session.places},
+            "parties": {place.card.name: {"fingerprint": place.card.fingerprint} for place in session.places},
             "parameters": session.parameters,
             "limits": {key: float(value) for key, value in asdict(session.limits).items()},
             "leakage": asdict(self.asked.leakage),
@@ -139,7 +140,7 @@ class Took:
 
 def asked_by(path: Path) -> Asked:
     """A session file with its protocol."""
-    session = Session.load(path, versions={name: one.version for name, one in PLACES.items()})
+    session = Session.load(path, versions={name: entry.version for name, entry in PLACES.items()})
     protocol = joint_protocol(session.protocol)
     count = len(session.places)
     if count < protocol.least or count > (protocol.most or count):
@@ -153,7 +154,7 @@ def asked_by(path: Path) -> Asked:
 
 
 def take(
-    asked: Asked,
+    request: Asked,
     name: str,
     data: Path,
     output: Path,
@@ -170,22 +171,22 @@ def take(
     Where taking part costs something, ``ledger`` is charged before the data is read. Whatever happens then, the charge
     stays, but for data of another table than the ledger's.
     """
-    me = asked.session.number(name)
-    place = asked.session.places[me]
+    me = request.session.number(name)
+    place = request.session.places[me]
     refuse_key(key or place.key, place.card)
     refuse_existing(output, force=force)
     if record is not None:
         refuse_file(record, force=force, sources=(data,))
     if not data.exists():
         raise DataError(f"{data} does not exist; name your data file with --input")
-    charge = _charged(asked, ledger, analyst)
-    table = _read(asked, data)
+    charge = _charged(request, ledger, analyst)
+    table = _read(request, data)
     if charge is not None:
         charge[0].refuse_other(table, charge[1])
     taking = Taking(
-        asked=asked,
+        asked=request,
         me=me,
-        own=asked.protocol.prepare(asked.parameters, table),
+        own=request.protocol.prepare(request.parameters, table),
         key=key or place.key,
         output=output,
         listen=None if listen is None else Address.parse(listen, what="--listen"),
@@ -198,40 +199,42 @@ def take(
     return taking
 
 
-def _charged(asked: Asked, ledger: Path | None, analyst: str) -> tuple[Ledger, int] | None:
+def _charged(request: Asked, ledger: Path | None, analyst: str) -> tuple[Ledger, int] | None:
     """What taking part costs, reserved in the party's own ledger."""
     if ledger is None:
         return None
-    if asked.cost is None:
-        raise BudgetError(f"{asked.protocol.name} costs nothing that a ledger counts; leave --ledger out")
+    if request.cost is None:
+        raise BudgetError(f"{request.protocol.name} costs nothing that a ledger counts; leave --ledger out")
     from sfumato.pipeline.payment import opened
 
     book = opened(ledger)
-    return book, book.reserve(analyst, asked.cost, what=f"{asked.protocol.name} with {', '.join(asked.session.names)}")
+    return book, book.reserve(
+        analyst, request.cost, what=f"{request.protocol.name} with {', '.join(request.session.names)}"
+    )
 
 
-def _read(asked: Asked, data: Path) -> Table:
+def _read(request: Asked, data: Path) -> Table:
     """The party's table; where a ledger counts it may have no rows, for a refusal would tell that nobody is in it."""
-    if asked.protocol.cost is None:
+    if request.protocol.cost is None:
         return read_file(data)
     from sfumato.pipeline.inputs import rows_or_none
 
-    plan = asked.parameters.plan
+    plan = request.parameters.plan
     return rows_or_none(replace(plan, input=replace(plan.input, path=str(data.resolve()))), None)
 
 
 def run_party(taking: Taking) -> Took:
     """Take part; when everybody has a result, write it. A session that fails leaves nothing."""
-    asked, notes, finishing = taking.asked, Transcript(), False
+    request, notes, finishing = taking.asked, Transcript(), False
     try:
         with NetworkConversation(
-            asked.session,
+            request.session,
             taking.me,
             taking.key,
             listen=taking.listen,
             transcript=None if taking.record is None else notes,
         ) as conversation:
-            result = trusted(conversation, lambda: asked.protocol.run(conversation, asked.parameters, taking.own))
+            result = trusted(conversation, lambda: request.protocol.run(conversation, request.parameters, taking.own))
             text = trusted(conversation, lambda: written(result.document))
             conversation.run(same_result(conversation.seat, text))
             finishing = True
@@ -244,11 +247,11 @@ def run_party(taking: Taking) -> Took:
             if finishing
             else "nothing was written, and the session can be run again"
         )
-        raise SessionError(f"{with_names(str(error), asked.session.names)}; {end}{paid}") from error
+        raise SessionError(f"{with_names(str(error), request.session.names)}; {end}{paid}") from error
     about = taking.session_of(conversation)
     result = _settled(taking, result)
     if taking.record is not None:
-        write_whole(taking.record, _recorded(notes, asked.session.names), private=True)
+        write_whole(taking.record, _recorded(notes, request.session.names), private=True)
     _written(taking, result, about)
     return Took(result=result, about=about)
 
@@ -288,12 +291,12 @@ def _recorded(notes: Transcript, names: tuple[str, ...]) -> str:
     """One JSON object a line for every message that this party sent or received."""
     lines = [
         {
-            "sent": one.sent,
-            "peer": names[one.peer],
-            "label": one.label,
-            "bytes": len(one.content),
-            "content": base64.b64encode(one.content).decode(),
+            "sent": message.sent,
+            "peer": names[message.peer],
+            "label": message.label,
+            "bytes": len(message.content),
+            "content": base64.b64encode(message.content).decode(),
         }
-        for one in notes.messages
+        for message in notes.messages
     ]
     return "".join(json.dumps(line) + "\n" for line in lines)

@@ -22,12 +22,12 @@ from sfumato.pipeline.joint.release import ReleaseAsked, declared_rows, joint_re
 from sfumato.tables.table import Codes, Table
 
 
-def vertical_leakage(asked: VerticalAsked, names: Sequence[str]) -> Leakage:
+def vertical_leakage(request: VerticalAsked, names: Sequence[str]) -> Leakage:
     """The release; who is common; which labels of the release each of one's own people has."""
     people = common_people.leakage_of(names)
-    told = [
-        Told(to="everybody", what=f"the {name} of every common person, from {names[asked.owner(name)]}")
-        for name in asked.told
+    disclosures = [
+        Told(to="everybody", what=f"the {name} of every common person, from {names[request.owner(name)]}")
+        for name in request.told
     ]
     return Leakage(
         protocol="vertical-release",
@@ -42,17 +42,17 @@ def vertical_leakage(asked: VerticalAsked, names: Sequence[str]) -> Leakage:
                 what="for each of its own common people, the labels that the release shows of the other parties' "
                 "quasi-identifiers: no finer than the release, but linked to the person",
             ),
-            *told,
+            *disclosures,
             *(
                 Told(to="everybody", what=f"whether all parties have the same {name} of every common person")
-                for name in asked.shared
+                for name in request.shared
             ),
             Told(to="everybody", what="in which order labels were taken, and whose each of them was"),
         ),
         withstands="any parties that work together, for what the others' values are below the labels of the release",
         limits="what the labels tell about a known person, which the models do not bound: they bound whoever sees the "
         f"release alone; {people.limits}"
-        + (f"; {listed(asked.shared, most=20)} must be known to every party beforehand" if asked.shared else ""),
+        + (f"; {listed(request.shared, most=20)} must be known to every party beforehand" if request.shared else ""),
     )
 
 
@@ -89,9 +89,9 @@ class VerticalAsked:
     @property
     def counted(self) -> tuple[str, ...]:
         """The columns that everybody must know while it is searched: the class of gain, and what models watch."""
-        asked = self.release
-        gain = (asked.target,) if asked.score == "gain" and asked.target is not None else ()
-        return tuple(name for name in asked.beside if name in (*asked.watched, *gain))
+        request = self.release
+        gain = (request.target,) if request.score == "gain" and request.target is not None else ()
+        return tuple(name for name in request.beside if name in (*request.watched, *gain))
 
     @property
     def keeper(self) -> int | None:
@@ -102,8 +102,8 @@ class VerticalAsked:
     @property
     def told(self) -> tuple[str, ...]:
         """The columns whose holder tells everybody the value of each common person."""
-        beside = [name for name in self.release.beside if name not in self.shared]
-        return tuple(name for name in beside if name in self.counted or self.owner(name) != self.keeper)
+        other_columns = [name for name in self.release.beside if name not in self.shared]
+        return tuple(name for name in other_columns if name in self.counted or self.owner(name) != self.keeper)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -123,31 +123,31 @@ class VerticalRows:
 
 def read_vertical(tree: Mapping[str, Any], names: Sequence[str]) -> VerticalAsked:
     """The plan, the identifier, and who holds what."""
-    asked = read_release(tree, beside=KEYS)
-    if asked.plan.input.on_missing == "drop":
+    request = read_release(tree, other_keys=KEYS)
+    if request.plan.input.on_missing == "drop":
         raise ParameterError("parameters.input.on_missing: a person must have a value in every column of every party")
     identifier = tree.get("identifier")
-    if not isinstance(identifier, str) or not identifier or identifier in asked.plan.columns:
+    if not isinstance(identifier, str) or not identifier or identifier in request.plan.columns:
         raise ParameterError(
             f"parameters.identifier must name the column that names people; it is not released: {identifier!r}"
         )
     shared = _texts(tree.get("shared", []), "parameters.shared")
     for name in shared:
-        if name not in asked.beside:
+        if name not in request.beside:
             raise ParameterError(f"parameters.shared: {name!r} is no sensitive or target column of parameters.columns")
-    holds = _holds(tree.get("holds"), names, [name for name in asked.plan.columns if name not in shared])
+    holds = _holds(tree.get("holds"), names, [name for name in request.plan.columns if name not in shared])
     return VerticalAsked(
-        release=asked, identifier=identifier, names=tuple(names), holds=holds, shared=tuple(sorted(shared))
+        release=request, identifier=identifier, names=tuple(names), holds=holds, shared=tuple(sorted(shared))
     )
 
 
 def _holds(tree: Any, names: Sequence[str], columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     if not isinstance(tree, Mapping) or sorted(tree) != sorted(names):
         raise ParameterError(f"parameters.holds must say for each of {listed(names)} which columns it has")
-    found = tuple(_texts(tree[name], f"parameters.holds.{name}") for name in names)
-    every = [name for one in found for name in one]
-    for party, one in zip(names, found, strict=True):
-        if not one:
+    holdings = tuple(_texts(tree[name], f"parameters.holds.{name}") for name in names)
+    every = [name for holding in holdings for name in holding]
+    for party, holding in zip(names, holdings, strict=True):
+        if not holding:
             raise ParameterError(f"parameters.holds.{party} must name at least one column that this party alone has")
     for name in columns:
         if every.count(name) != 1:
@@ -157,96 +157,107 @@ def _holds(tree: Any, names: Sequence[str], columns: Sequence[str]) -> tuple[tup
     strange = [name for name in every if name not in columns]
     if strange:
         raise ParameterError(f"parameters.holds: {strange[0]!r} is not one of parameters.columns, or is shared")
-    return found
+    return holdings
 
 
-def _texts(said: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
-        raise ParameterError(f"{where} must be a list of columns, not {said!r}")
-    return tuple(said)
+def _texts(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ParameterError(f"{where} must be a list of columns, not {value!r}")
+    return tuple(value)
 
 
-def prepare_vertical(asked: VerticalAsked, table: Table) -> VerticalRows:
+def prepare_vertical(request: VerticalAsked, table: Table) -> VerticalRows:
     """A party's own people; which party it is shows in the columns that it has."""
     if not table.rows:
         raise DataError(f"{table.source} has no rows; a release needs some")
-    mine = [one for one in asked.holds if one and all(name in table.names for name in one)]
+    mine = [holding for holding in request.holds if holding and all(name in table.names for name in holding)]
     have = mine[0] if mine else ()
-    known = (*(name for one in mine for name in one), *asked.shared)
-    if not have or not all(name in table.names for name in asked.shared):
-        wanted = [f"{name}: {listed(one, most=20)}" for name, one in zip(asked.names, asked.holds, strict=True)]
+    known = (*(name for holding in mine for name in holding), *request.shared)
+    if not have or not all(name in table.names for name in request.shared):
+        wanted = [
+            f"{name}: {listed(holding, most=20)}" for name, holding in zip(request.names, request.holds, strict=True)
+        ]
         raise DataError(
             f"{table.source} has {listed(table.names, most=20)}, which are no party's columns"
-            f"{f' with the shared {listed(asked.shared)}' if asked.shared else ''}; {'; '.join(wanted)}"
+            f"{f' with the shared {listed(request.shared)}' if request.shared else ''}; {'; '.join(wanted)}"
         )
-    identifiers = identifiers_of(table, asked.identifier)
-    domains = {name: asked.release.domains[name] for name in known}
-    source = declared_rows(asked.plan, table, domains)
+    identifiers = identifiers_of(table, request.identifier)
+    domains = {name: request.release.domains[name] for name in known}
+    source = declared_rows(request.plan, table, domains)
     return VerticalRows(
         identifiers=identifiers, codes={name: source.coded(source.domain(name)).codes for name in domains}
     )
 
 
-def run_vertical(conversation: Conversation, asked: VerticalAsked, own: VerticalRows) -> JointResult:
+def run_vertical(conversation: Conversation, request: VerticalAsked, own: VerticalRows) -> JointResult:
     """The release of the common people.
 
     Claim: the cut is the one that top-down specialization finds in the joined table, and the rows are those of the
     joined table under it, the same at every party.
     """
-    seat, release = conversation.seat, asked.release
-    missing = [name for name in (*asked.holds[seat.me], *asked.shared) if name not in own.codes]
+    seat, release = conversation.seat, request.release
+    missing = [name for name in (*request.holds[seat.me], *request.shared) if name not in own.codes]
     if missing:
         raise DataError(f"this party's table lacks {listed(missing)}, which parameters.holds gives it")
     rows = common_order(conversation, own.identifiers)
-    beside = _known_beside(conversation, asked, own, rows)
+    other_codes = _known_beside(conversation, request, own, rows)
     source = VerticalSource(
         conversation,
-        owners=[asked.owner(name) for name in release.quasi],
-        own={place: own.codes[name][rows] for place, name in enumerate(release.quasi) if asked.owner(name) == seat.me},
+        owners=[request.owner(name) for name in release.quasi],
+        own={
+            place: own.codes[name][rows] for place, name in enumerate(release.quasi) if request.owner(name) == seat.me
+        },
         sizes=[len(release.domains[name].values) for name in release.quasi],
-        counted=beside,
+        counted=other_codes,
         rows=len(rows),
     )
     outcome = release.search.over(release.problem, source, Work())
-    found = _integrated(conversation, asked, outcome, source, beside, own, rows)
-    return joint_release(release, outcome, found, seat.session)
+    integrated_rows = _integrated(conversation, request, outcome, source, other_codes, own, rows)
+    return joint_release(release, outcome, integrated_rows, seat.session)
 
 
-def _known_beside(conversation: Conversation, asked: VerticalAsked, own: VerticalRows, rows: Rows) -> dict[str, Codes]:
+def _known_beside(
+    conversation: Conversation, request: VerticalAsked, own: VerticalRows, rows: Rows
+) -> dict[str, Codes]:
     """The columns beside the quasi-identifiers that everybody has or is told."""
-    seat, found = conversation.seat, {name: own.codes[name][rows] for name in asked.shared}
-    conversation.run(same_values(seat, found))
-    for name in asked.told:
-        holder, values = asked.owner(name), len(asked.release.domains[name].values)
+    seat, codes = conversation.seat, {name: own.codes[name][rows] for name in request.shared}
+    conversation.run(same_values(seat, codes))
+    for name in request.told:
+        holder, values = request.owner(name), len(request.release.domains[name].values)
         mine = own.codes[name][rows] if holder == seat.me else None
-        found[name] = conversation.run(told_values(seat, holder, mine, len(rows), values))
-    return found
+        codes[name] = conversation.run(told_values(seat, holder, mine, len(rows), values))
+    return codes
 
 
 def _integrated(
     conversation: Conversation,
-    asked: VerticalAsked,
+    request: VerticalAsked,
     outcome: Outcome,
     source: VerticalSource,
-    beside: Mapping[str, Codes],
+    other_codes: Mapping[str, Codes],
     own: VerticalRows,
     rows: Rows,
 ) -> IntegratedRows:
     """The rows of the common people under the cut; where a party keeps a column, that party counts them."""
-    shown, keeper, seat = shown_columns(asked.release, outcome), asked.keeper, conversation.seat
-    sizes = [len(one.labels) for one in shown]
+    recodings, keeper, seat = shown_columns(request.release, outcome), request.keeper, conversation.seat
+    sizes = [len(recoding.labels) for recoding in recodings]
     if keeper is not None and keeper != seat.me:
         return conversation.run(kept_counts(seat, keeper, None, sizes, len(rows)))
-    known = {**beside, **{name: own.codes[name][rows] for name in asked.kept}}
+    known = {**other_codes, **{name: own.codes[name][rows] for name in request.kept}}
     more = [
-        CodedColumn(codes=known[name], size=len(asked.release.domains[name].values)) for name in asked.release.beside
+        CodedColumn(codes=known[name], size=len(request.release.domains[name].values))
+        for name in request.release.beside
     ]
     held = CodedRows(columns=(*source.columns, *more), counted={"": np.zeros(len(rows), np.int32)})
-    found = integrated(held, shown)
-    return found if keeper is None else conversation.run(kept_counts(seat, keeper, found, sizes, len(rows)))
+    integrated_rows = integrated(held, recodings)
+    return (
+        integrated_rows
+        if keeper is None
+        else conversation.run(kept_counts(seat, keeper, integrated_rows, sizes, len(rows)))
+    )
 
 
-def _given(asked: VerticalAsked, own: VerticalRows) -> str:
+def _given(request: VerticalAsked, own: VerticalRows) -> str:
     return f"{listed(list(own.codes), most=20)} of {len(own.identifiers):,} people"
 
 

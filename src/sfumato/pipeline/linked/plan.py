@@ -58,8 +58,8 @@ class LinkedPlan:
         if not 0 <= share < 1:
             raise PlanError(f"people.max_suppressed must be a share from 0 to below 1, not {share}")
         return cls(
-            tables={name: _table(Keys.of(one, f"tables.{name}"), name, order, path.parent, key)
-                    for name, one in top.table["tables"].items()},
+            tables={name: _table(Keys.of(tree, f"tables.{name}"), name, order, path.parent, key)
+                    for name, tree in top.table["tables"].items()},
             root=root, links=order, known=people.one_of("known", KNOWN, KNOWN[0]), max_suppressed=share,
             orphans=people.one_of("orphans", ("refuse", "drop"), "refuse"),
         )  # fmt: skip
@@ -74,19 +74,19 @@ def linked_tree(path: Path) -> dict[str, Any] | None:
     return tree if isinstance(tree.get("tables"), dict) and tree["tables"] else None
 
 
-def _links(said: Any, tables: Sequence[str]) -> list[Link]:
-    if not isinstance(said, list) or not said:
+def _links(value: Any, tables: Sequence[str]) -> list[Link]:
+    if not isinstance(value, list) or not value:
         raise PlanError('links: none is named; write [[links]] with from = "visits.patient_id", to = "patients.id"')
-    found = []
-    for place, one in enumerate(said):
-        keys = Keys.of(one, f"links[{place}]")
+    links = []
+    for place, tree in enumerate(value):
+        keys = Keys.of(tree, f"links[{place}]")
         keys.only("from", "to")
         ends = [str(keys.required_text(end)).partition(".") for end in ("from", "to")]
         for end, (table, _, column) in zip(("from", "to"), ends, strict=True):
             if table not in tables or not column:
                 raise PlanError(f"{keys.at(end)}: {table!r} is no table; write TABLE.COLUMN, of {listed(tables)}")
-        found.append(Link(table=ends[0][0], column=ends[0][2], to_table=ends[1][0], to_column=ends[1][2]))
-    return found
+        links.append(Link(table=ends[0][0], column=ends[0][2], to_table=ends[1][0], to_column=ends[1][2]))
+    return links
 
 
 def _table(keys: Keys, name: str, links: Sequence[Link], folder: Path, key: Path) -> Plan:
@@ -106,7 +106,7 @@ def _table(keys: Keys, name: str, links: Sequence[Link], folder: Path, key: Path
         if column not in columns or columns[column].role is not Role.IDENTIFIER:
             raise PlanError(f"tables.{name}: {column!r} is a key of a link; give it role = 'identifier' in its plan")
         columns[column] = replace(columns[column], pseudonym={"key_file": str(key), "name": bound})
-    other = [one for one, spec in columns.items() if spec.pseudonym is not None and one not in shared]
+    other = [column for column, spec in columns.items() if spec.pseudonym is not None and column not in shared]
     if other:
         raise PlanError(f"tables.{name}: the pseudonym of {other[0]!r} would link rows beside the links; drop it")
     return replace(plan, columns=columns, algorithm=replace(AlgorithmPlan(), name="greedy"))

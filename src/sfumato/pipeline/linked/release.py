@@ -56,15 +56,15 @@ class LinkedRelease:
         for plan in self.plan.tables.values():
             refuse_key_inside(plan, place)
         with staged(place, force=force) as inner:
-            for name, made in self.tables.items():
-                made.write(inner / name, signer=signer, work=work)
+            for name, release in self.tables.items():
+                release.write(inner / name, signer=signer, work=work)
             (inner / MANIFEST).write_text(dump(self._manifest().sealed(inner)), encoding="utf-8")
             if signer is not None:
                 sign(inner, signer)
-            found = verify(inner, signer=None if signer is None else signer.card)
-            if (wrong := found.wrong) is not None:
+            verification = verify(inner, signer=None if signer is None else signer.card)
+            if (wrong := verification.wrong) is not None:
                 raise ClaimRefuted(f"the tables were not written: {wrong.what} does not hold ({wrong.detail})")
-        return replace(found, folder=place.name)
+        return replace(verification, folder=place.name)
 
     def _manifest(self) -> LinkedManifest:
         return LinkedManifest(
@@ -82,18 +82,21 @@ def release_linked(plan: LinkedPlan, *, work: Work | None = None) -> LinkedRelea
     if suppressed:  # the levels of those who stay follow from their own rows: nobody who is left out can move them
         tables, above, _ = _resolved(plan, tables)
         node, _ = search_linked(_posed(plan, tables, above, 0, work), work)
-    made = {
+    releases = {
         name: release(plan.tables[name], kept, work=work, search=_at_levels(_levels(node, name), name))
         for name, kept in tables.items()
     }
     people = tables[plan.root].rows
-    return LinkedRelease(plan=plan, tables=made, people=people, suppressed=suppressed, orphans=orphans)
+    return LinkedRelease(plan=plan, tables=releases, people=people, suppressed=suppressed, orphans=orphans)
 
 
 def pose(plan: LinkedPlan, work: Work) -> tuple[LinkedProblem, dict[str, int]]:
     """Read and count all tables; also how many rows of each were left out because they name nobody."""
     with work.stage("read"):
-        tables = {name: marked(load_table(one, None, one.input.path), one) for name, one in plan.tables.items()}
+        tables = {
+            name: marked(load_table(table_plan, None, table_plan.input.path), table_plan)
+            for name, table_plan in plan.tables.items()
+        }
         tables, above, orphans = _resolved(plan, tables)
     limit = rows_within(plan.max_suppressed, tables[plan.root].rows)
     return _posed(plan, tables, above, limit, work), orphans
@@ -142,15 +145,15 @@ def _judged(prepared: Prepared, levels: Mapping[str, int]) -> Judged:
 def _at_levels(levels: Mapping[str, int], table: str) -> Callable[[Asked, Prepared, Work], Searched]:
     """A search that looks at one node alone."""
 
-    def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
-        found = _judged(prepared, levels)
-        if not found.feasible:
+    def search(request: Asked, prepared: Prepared, work: Work) -> Searched:
+        evaluation = _judged(prepared, levels)
+        if not evaluation.feasible:
             raise Infeasible(
                 f"tables.{table}: its requirement holds in people on the join, but not for the table's rows alone; "
                 "use a coarser hierarchy, or ask for less"
             )
         effort: dict[str, Any] = {"strategy": "levels of all linked tables together"}
-        outcome = outcome_of(found, proven=False, effort=effort)
+        outcome = outcome_of(evaluation, proven=False, effort=effort)
         return Searched(prepared=prepared, outcome=outcome, algorithm="greedy", why="Named in the plan.")
 
     return search
@@ -161,27 +164,28 @@ def _resolved(plan: LinkedPlan, tables: dict[str, Table]) -> tuple[dict[str, Tab
     above: dict[str, Codes] = {}
     orphans: dict[str, int] = {}
     for link in reversed(plan.links):
-        found = _named(link, tables)
-        lost = int((found < 0).sum())
+        parent_rows = _named(link, tables)
+        lost = int((parent_rows < 0).sum())
         if lost and plan.orphans == "refuse":
             raise DataError(
-                f"{link.told}: {lost:,} of {len(found):,} rows name no row of {link.to_table}; mend them, or leave "
+                f"{link.told}: {lost:,} of {len(parent_rows):,} rows name no row of {link.to_table}; mend them, or "
+                "leave "
                 'them out with people.orphans = "drop"'
             )
         if lost:
             table = tables[link.table]
-            tables = {**tables, link.table: replace(table, frame=table.frame.filter(pl.Series(found >= 0)))}
+            tables = {**tables, link.table: replace(table, frame=table.frame.filter(pl.Series(parent_rows >= 0)))}
             orphans[link.table] = lost
-        above[link.table] = found[found >= 0]
+        above[link.table] = parent_rows[parent_rows >= 0]
     return tables, above, orphans
 
 
 def _named(link: Link, tables: Mapping[str, Table]) -> Codes:
     for table, column in ((link.table, link.column), (link.to_table, link.to_column)):
         tables[table].require(column, where=f"links: {table}")
-    one, other = tables[link.table], tables[link.to_table]
-    named = one.frame[link.column].cast(pl.String)
-    return parents(link, named.zip_with(~one.is_missing(link.column), pl.Series([None], dtype=pl.String)),
+    child_table, other = tables[link.table], tables[link.to_table]
+    named = child_table.frame[link.column].cast(pl.String)
+    return parents(link, named.zip_with(~child_table.is_missing(link.column), pl.Series([None], dtype=pl.String)),
                    other.frame[link.to_column])  # fmt: skip
 
 

@@ -58,8 +58,8 @@ class LinkedTable:
         """The class of each row by its labels at a node."""
         if not self.codes:
             return np.zeros(self.table.rows, np.int64)
-        levels = {one: h.levels[node[name, one]] for one, h in self.hierarchies.items()}
-        keys = [levels[one].parent[codes] for one, codes in self.codes.items()]
+        levels = {column: h.levels[node[name, column]] for column, h in self.hierarchies.items()}
+        keys = [levels[column].parent[codes] for column, codes in self.codes.items()]
         return np.asarray(
             distinct(keys, [len(level.labels) for level in levels.values()], self.table.rows)[0], np.int64
         )
@@ -114,30 +114,30 @@ class LinkedProblem:
         return self.seen[key]
 
     def _left_out(self, node: Node) -> NDArray[np.bool_]:
-        labels = {name: one.labels(node, name) for name, one in self.tables.items()}
+        labels = {name: linked_table.labels(node, name) for name, linked_table in self.tables.items()}
         joint = joint_classes(labels, self.above, self.order, counted=self.counted)
         whose = persons(self.above, self.order, self.root, self.people)
         out = np.zeros(self.people, np.bool_)
         while True:
             failing = np.zeros(int(joint.max(initial=0)) + 1, np.bool_)
-            for name, one in self.tables.items():
-                failing |= self._failing(one, joint, whose[name], out, len(failing))
+            for name, linked_table in self.tables.items():
+                failing |= self._failing(linked_table, joint, whose[name], out, len(failing))
             more = failing[joint] & ~out
             if not more.any():
                 return out
             out |= more
 
     def _failing(
-        self, one: LinkedTable, joint: Codes, whose: Codes, out: NDArray[np.bool_], classes: int
+        self, linked_table: LinkedTable, joint: Codes, whose: Codes, out: NDArray[np.bool_], classes: int
     ) -> NDArray[np.bool_]:
         """The joint classes that fail a requirement of one table, among people who are not left out."""
         failing, here = np.zeros(classes, np.bool_), np.flatnonzero(~out[whose])
         if not len(here):
             return failing
-        kept = Table(frame=one.table.frame[here], missing=one.table.missing)
-        grouped = joined_classes(kept, one.kinds, one.models, joint[whose[here]], whose[here])
+        kept = Table(frame=linked_table.table.frame[here], missing=linked_table.table.missing)
+        grouped = joined_classes(kept, linked_table.kinds, linked_table.models, joint[whose[here]], whose[here])
         numbers = np.array([int(text) for text in grouped.labels[0]], np.int64)[grouped.keys[0]]
-        for model in one.models:
+        for model in linked_table.models:
             failing[numbers[model.check(grouped.by_people()).failing]] = True
         return failing
 
@@ -150,7 +150,7 @@ def search_linked(problem: LinkedProblem, work: Work) -> tuple[Node, NDArray[np.
     search.consider(node)
     while (higher := _raised(node, heights)) and _hidden(node, heights) < search.cost:
         work.advance("search", sum(node.values()), sum(heights.values()))
-        node = min(higher, key=lambda one: (int(problem.left_out(one).sum()), _hidden(one, heights)))
+        node = min(higher, key=lambda candidate: (int(problem.left_out(candidate).sum()), _hidden(candidate, heights)))
         search.consider(node)
     while search.best is not None and any(search.consider(lower) for lower in _lowered(search.best)):
         work.advance("search", len(problem.seen), len(problem.seen) + 1)
@@ -231,7 +231,9 @@ def _why_nothing_fits(problem: LinkedProblem, top: Node, search: _Search) -> str
             "less in its plan, use coarser hierarchies, or leave the table out"
         )
     least = int(problem.left_out(top).sum())
-    told = f"with every quasi-identifier at its top, {least:,} of {problem.people:,} people still stand out on the join"
+    message = (
+        f"with every quasi-identifier at its top, {least:,} of {problem.people:,} people still stand out on the join"
+    )
     why = (
         "by how many rows they have" if problem.counted else "by which tables they have rows in, or by sensitive values"
     )
@@ -241,4 +243,4 @@ def _why_nothing_fits(problem: LinkedProblem, top: Node, search: _Search) -> str
         *(['people.known = "values", if nobody knows how many rows somebody has'] if problem.counted else []),
         "a release of each table by itself with input.unit, which breaks the link",
     ]
-    return f"linked tables: {told}, {why}. What would work: {'; or '.join(ways)}."
+    return f"linked tables: {message}, {why}. What would work: {'; or '.join(ways)}."

@@ -34,7 +34,7 @@ from sfumato.pipeline.plan.evaluation import AttackPlan
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import as_written, stated, versions
 from sfumato.reports.collected import CollectedFacts, EstimateShown, PromiseShown, render
-from sfumato.reports.language import said
+from sfumato.reports.language import translated
 from sfumato.tables.table import Table, as_text
 
 # From a release of collected answers to its files, manifest, reports and summary.
@@ -59,25 +59,25 @@ def refuse_frontier(plan: Plan) -> NoReturn:
     raise PlanError("collection: a frontier compares ways to change a table; `sfumato collect privacy` compares coins")
 
 
-def files(made: CollectedRelease) -> dict[str, pl.DataFrame]:
+def files(release: CollectedRelease) -> dict[str, pl.DataFrame]:
     """The shown answers, and what stands beside them."""
-    return {"data": as_written(made.rows, made.plan.output_format, made.published.missing)}
+    return {"data": as_written(release.rows, release.plan.output_format, release.published.missing)}
 
 
-def manifest(made: CollectedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(release: CollectedRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: everything is computed from the rows and the specification."""
     ((data, digest),) = files.items()
     return {
-        "data": {"file": data, "sha256": digest, **made.published.to_json()},
-        "claims": [{"model": one.model, "parameters": dict(one.parameters)} for one in made.claims],
-        "specification": made.specification,
-        "reconstruction": made.estimates.to_json(),
+        "data": {"file": data, "sha256": digest, **release.published.to_json()},
+        "claims": [{"model": claim.model, "parameters": dict(claim.parameters)} for claim in release.claims],
+        "specification": release.specification,
+        "reconstruction": release.estimates.to_json(),
         "recoding": {
-            "algorithm": made.algorithm,
-            "why": made.why,
-            **({"left_out": made.prepared.dropped} if made.prepared.dropped else {}),
+            "algorithm": release.algorithm,
+            "why": release.why,
+            **({"left_out": release.prepared.dropped} if release.prepared.dropped else {}),
         },
-        **made.audit.stated(),
+        **release.audit.stated(),
         "versions": versions("numpy", "polars"),
     }
 
@@ -88,23 +88,27 @@ def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: 
     return render(_facts(manifest, findings, dict(manifest["attacks_not_made"])), work)
 
 
-def inside_page(made: CollectedRelease, work: Work) -> str:
+def inside_page(release: CollectedRelease, work: Work) -> str:
     """The collector's own report: what was left out, and of a study the true shares and what attackers told rightly."""
-    names = [f"{stem}.{made.plan.output_format}" for stem in ("data",)]
-    body = stated(made, dict.fromkeys(names, ""))
-    true = {} if made.prepared.truth is None else {one.name: _true_shares(made, one) for one in _questions(made)}
-    facts = _facts(body, made.audit.findings, dict(made.audit.skipped), inside=True, true=true)
+    names = [f"{stem}.{release.plan.output_format}" for stem in ("data",)]
+    body = stated(release, dict.fromkeys(names, ""))
+    true = (
+        {}
+        if release.prepared.truth is None
+        else {question.name: _true_shares(release, question) for question in _questions(release)}
+    )
+    facts = _facts(body, release.audit.findings, dict(release.audit.skipped), inside=True, true=true)
     return render(facts, work)
 
 
-def _questions(made: CollectedRelease) -> tuple[Question, ...]:
-    return made.prepared.spec.questions
+def _questions(release: CollectedRelease) -> tuple[Question, ...]:
+    return release.prepared.spec.questions
 
 
-def _true_shares(made: CollectedRelease, question: Question) -> tuple[float, ...]:
+def _true_shares(release: CollectedRelease, question: Question) -> tuple[float, ...]:
     """Of a study: the share of people in every cell."""
-    cells = next(one for one in made.estimates.questions if one.name == question.name).labels
-    codes = np.asarray((made.prepared.truth or {})[question.name])
+    cells = next(estimate for estimate in release.estimates.questions if estimate.name == question.name).labels
+    codes = np.asarray((release.prepared.truth or {})[question.name])
     if isinstance(question, UnaryBits):
         return tuple(codes.astype(np.float64).mean(axis=0).tolist())
     steps = question.steps + 1 if isinstance(question, NoisyNumber) else len(cells)
@@ -121,8 +125,8 @@ def _facts(
     inside: bool = False,
     true: Mapping[str, tuple[float, ...]] | None = None,
 ) -> CollectedFacts:
-    spec, made = manifest["specification"], manifest["reconstruction"]
-    names = [one["name"] for one in spec["questions"]]
+    spec, reconstruction = manifest["specification"], manifest["reconstruction"]
+    names = [question["name"] for question in spec["questions"]]
     whole = spec["promises"]["everything"]
     return CollectedFacts(
         made=str(manifest["made"]),
@@ -133,12 +137,15 @@ def _facts(
         repeats=str(spec["repeats"]),
         most=int(spec.get("most", 1)),
         everything=None if whole is None else (whole, float(Amount.read(whole))),
-        promises=tuple(_promise(one, manifest["claims"]) for one in spec["questions"]),
-        beside=tuple(one["name"] for one in manifest["data"]["columns"] if one["name"] not in names),
-        estimates=tuple(_estimate(one, spec, (true or {}).get(one["question"])) for one in made["questions"]),
+        promises=tuple(_promise(question, manifest["claims"]) for question in spec["questions"]),
+        beside=tuple(column["name"] for column in manifest["data"]["columns"] if column["name"] not in names),
+        estimates=tuple(
+            _estimate(estimate, spec, (true or {}).get(estimate["question"]))
+            for estimate in reconstruction["questions"]
+        ),
         pairs=tuple(
-            (*one["questions"], one["measure"] == "correlation", tuple(one[key] for key in _FIGURES))
-            for one in made["pairs"]
+            (*pair["questions"], pair["measure"] == "correlation", tuple(pair[key] for key in _FIGURES))
+            for pair in reconstruction["pairs"]
         ),
         errors=_errors(names, findings),
         confidence=float(manifest["plan"]["algorithm"].get("confidence", 0.95)),
@@ -151,80 +158,84 @@ def _facts(
 
 def _errors(names: list[str], findings: tuple[Finding, ...]) -> tuple[tuple[str, float, float, float], ...]:
     """How near the best filter comes to every number, beside the noise itself and the mean."""
-    told = next((one.figures for one in findings if one.attack == NoiseFilter.name), {})
+    figures = next((finding.figures for finding in findings if finding.attack == NoiseFilter.name), {})
     keys = ("noise", "spread", "error")
-    found = [(name, *(told[f"{key} of {name}"] for key in keys)) for name in names if f"noise of {name}" in told]
-    return tuple(found)  # type: ignore[arg-type]
+    errors = [(name, *(figures[f"{key} of {name}"] for key in keys)) for name in names if f"noise of {name}" in figures]
+    return tuple(errors)  # type: ignore[arg-type]
 
 
 def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What randomizing at the source promises, and what it does not."""
     return [
         (
-            said(
+            translated(
                 "No answer tells for sure what the person would have said; the promise of each question stands below."
             ),
-            said("Answers of one person to many questions add up."),
+            translated("Answers of one person to many questions add up."),
         )
     ]
 
 
 def _promise(question: Mapping[str, Any], claims: list[Mapping[str, Any]]) -> PromiseShown:
-    told = next(one["parameters"] for one in claims if one["parameters"]["question"] == question["name"])
+    parameters = next(claim["parameters"] for claim in claims if claim["parameters"]["question"] == question["name"])
     span = float(question["high"]) - float(question["low"]) if "high" in question else None
     return PromiseShown(
         name=str(question["name"]),
         kind=str(question["kind"]),
-        epsilon=told.get("epsilon"),
-        about=float(Amount.read(told["epsilon"])) if "epsilon" in told else None,
-        width=told.get("width"),
-        of_range=None if span is None or "width" not in told else told["width"] / span,
+        epsilon=parameters.get("epsilon"),
+        about=float(Amount.read(parameters["epsilon"])) if "epsilon" in parameters else None,
+        width=parameters.get("width"),
+        of_range=None if span is None or "width" not in parameters else parameters["width"] / span,
     )
 
 
-def _estimate(one: Mapping[str, Any], spec: Mapping[str, Any], true: tuple[float, ...] | None) -> EstimateShown:
-    kind = next(each["kind"] for each in spec["questions"] if each["name"] == one["question"])
+def _estimate(estimate: Mapping[str, Any], spec: Mapping[str, Any], true: tuple[float, ...] | None) -> EstimateShown:
+    kind = next(each["kind"] for each in spec["questions"] if each["name"] == estimate["question"])
     return EstimateShown(
-        name=str(one["question"]),
+        name=str(estimate["question"]),
         kind=str(kind),
-        cells=tuple(zip(one["cells"], one["shown"], one["share"], one["low"], one["high"], strict=True)),
-        outside=(float(one["outside"][0]), float(one["outside"][1])),
+        cells=tuple(
+            zip(estimate["cells"], estimate["shown"], estimate["share"], estimate["low"], estimate["high"], strict=True)
+        ),
+        outside=(float(estimate["outside"][0]), float(estimate["outside"][1])),
         true=true,
     )
 
 
-def summary(made: CollectedRelease) -> Summary:
+def summary(release: CollectedRelease) -> Summary:
     """What every question promises, and how often the best guess is right."""
-    found = [one for one in made.audit.findings if one.rate.carried_out]
+    findings = [finding for finding in release.audit.findings if finding.rate.carried_out]
     risks = tuple(
-        f"{one.attack}: {one.rate.value:.1%} right, {one.naive.value:.1%} without the person's own answer."
-        for one in found
+        f"{finding.attack}: {finding.rate.value:.1%} right, {finding.naive.value:.1%} without the person's own answer."
+        for finding in findings
     )
     return Summary(
-        lines=(f"Collected: {made.rows.height:,} answers to {len(_questions(made))} questions.",),
+        lines=(f"Collected: {release.rows.height:,} answers to {len(_questions(release))} questions.",),
         heads=("question", "promise"),
-        cells=tuple((str(one.parameters["question"]), _said(one.parameters)) for one in made.claims),
-        after=(*risks, *warned(made.marks)),
-        changes=(("rows", made.rows.height + made.prepared.dropped, made.rows.height),),
+        cells=tuple((str(claim.parameters["question"]), _said(claim.parameters)) for claim in release.claims),
+        after=(*risks, *warned(release.marks)),
+        changes=(("rows", release.rows.height + release.prepared.dropped, release.rows.height),),
     )
 
 
-def _said(told: Mapping[str, Any]) -> str:
-    if "epsilon" not in told:
-        return f"an interval of {told['width']:.6g} holds the answer with probability {told['confidence']:g}"
-    of = f", of {told['of']}" if "of" in told else ""
-    return f"local epsilon {told['epsilon']} (about {float(Amount.read(told['epsilon'])):.4g}){of}"
+def _said(parameters: Mapping[str, Any]) -> str:
+    if "epsilon" not in parameters:
+        return (
+            f"an interval of {parameters['width']:.6g} holds the answer with probability {parameters['confidence']:g}"
+        )
+    of = f", of {parameters['of']}" if "of" in parameters else ""
+    return f"local epsilon {parameters['epsilon']} (about {float(Amount.read(parameters['epsilon'])):.4g}){of}"
 
 
-def figures(made: CollectedRelease) -> dict[str, Any]:
+def figures(release: CollectedRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
-        "rows": made.rows.height,
-        "left_out": made.prepared.dropped,
-        "algorithm": made.algorithm,
-        "claims": [{"model": one.model, "parameters": dict(one.parameters)} for one in made.claims],
-        "reconstruction": made.estimates.to_json(),
-        "attacks": made.audit.to_json(),
+        "rows": release.rows.height,
+        "left_out": release.prepared.dropped,
+        "algorithm": release.algorithm,
+        "claims": [{"model": claim.model, "parameters": dict(claim.parameters)} for claim in release.claims],
+        "reconstruction": release.estimates.to_json(),
+        "attacks": release.audit.to_json(),
     }
 
 
@@ -238,36 +249,36 @@ Answers = Mapping[str, Sequence[str]]
 Truth = Mapping[str, Sequence[Any]]
 
 
-def attack(made: CollectedRelease, work: Work) -> Audit:
+def attack(release: CollectedRelease, work: Work) -> Audit:
     """Filter and guess; more than the plan allows is refused."""
-    asked, ready = made.plan.attack, made.prepared
-    if not asked.run:
+    attack_plan, ready = release.plan.attack, release.prepared
+    if not attack_plan.run:
         return Audit()
-    shown = {name: ready.shown[name].to_list() for name in ready.shown.columns}
-    subject = answers_found(ready.spec, algorithm_of(made.plan), made.estimates, shown, ready.truth)
-    found = audited(subject, asked, work, Chance(seed=made.plan.algorithm.seed))
-    found.refuse(asked.max_risk, asked.accept)
-    return found
+    answers = {name: ready.shown[name].to_list() for name in ready.shown.columns}
+    subject = answers_found(ready.spec, algorithm_of(release.plan), release.estimates, answers, ready.truth)
+    audit = audited(subject, attack_plan, work, Chance(seed=release.plan.algorithm.seed))
+    audit.refuse(attack_plan.max_risk, attack_plan.accept)
+    return audit
 
 
-def attack_bundle(folder: Path, manifest: Mapping[str, Any], asked: AttackPlan, work: Work) -> Audit:
+def attack_bundle(folder: Path, manifest: Mapping[str, Any], attack_plan: AttackPlan, work: Work) -> Audit:
     """The same for a bundle, from its bytes."""
     frame = tables_of(folder, manifest)[DATA].frame
     spec, options = stated_collection(manifest)
-    shown = {one.name: as_text(frame[one.name]).to_list() for one in spec.questions}
-    return audited(answers_found(spec, options, options(spec, shown), shown), asked, work, Chance())
+    answers = {question.name: as_text(frame[question.name]).to_list() for question in spec.questions}
+    return audited(answers_found(spec, options, options(spec, answers), answers), attack_plan, work, Chance())
 
 
-def made_again(manifest: Mapping[str, Any], shown: Answers) -> dict[str, Any]:
+def made_again(manifest: Mapping[str, Any], answers: Answers) -> dict[str, Any]:
     """Estimates and attacks from shown answers and what a manifest states about them."""
     spec, options = stated_collection(manifest)
-    found = options(spec, shown)
-    asked = manifest["plan"]["attack"]
+    reconstruction = options(spec, answers)
+    settings = manifest["plan"]["attack"]
     audit = Audit()
-    if asked["run"]:
-        plan = AttackPlan(attacks=tuple(asked["attacks"]))
-        audit = audited(answers_found(spec, options, found, shown), plan, Work(), Chance(), hurried=False)
-    return {"reconstruction": found.to_json(), "attacks": audit.to_json()}
+    if settings["run"]:
+        plan = AttackPlan(attacks=tuple(settings["attacks"]))
+        audit = audited(answers_found(spec, options, reconstruction, answers), plan, Work(), Chance(), hurried=False)
+    return {"reconstruction": reconstruction.to_json(), "attacks": audit.to_json()}
 
 
 def stated_collection(manifest: Mapping[str, Any]) -> tuple[Specification, Reconstruction]:
@@ -278,21 +289,21 @@ def stated_collection(manifest: Mapping[str, Any]) -> tuple[Specification, Recon
 
 
 def audited(
-    subject: RandomizedAnswers, asked: AttackPlan, work: Work, chance: Chance, *, hurried: bool = True
+    subject: RandomizedAnswers, attack_plan: AttackPlan, work: Work, chance: Chance, *, hurried: bool = True
 ) -> Audit:
     """Make the attacks that are asked for, question by question; those without time are told as not made."""
-    inner = work.within(asked.seconds)
+    inner = work.within(attack_plan.seconds)
     findings, skipped = list[Finding](), dict[str, str]()
-    chosen = chosen_attacks(asked.attacks, "collected")
+    chosen = chosen_attacks(attack_plan.attacks, "collected")
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
-        for title, one in _forms(name, part.make(asked.trials), subject):
-            why = (over(inner, asked.seconds) if hurried else "") or one.fits(subject)
+        for title, attack in _forms(name, part.make(attack_plan.trials), subject):
+            why = (over(inner, attack_plan.seconds) if hurried else "") or attack.fits(subject)
             if why:
                 skipped[title] = why
                 continue
-            findings.append(replace(one.run(subject, chance, None), attack=title))
-            counted = one.measured(subject, chance, None) if hasattr(one, "measured") else None
+            findings.append(replace(attack.run(subject, chance, None), attack=title))
+            counted = attack.measured(subject, chance, None) if hasattr(attack, "measured") else None
             if counted is not None:
                 findings.append(replace(counted, attack=f"{title}{MEASURED}"))
     work.advance("attack", 1, 1)
@@ -303,48 +314,62 @@ def _forms(name: str, attack: Any, subject: RandomizedAnswers) -> list[tuple[str
     """The attack for every question with declared answers, where it asks for one and there are several."""
     if not hasattr(attack, "question") or len(subject.questions) < 2:
         return [(name, attack)]
-    return [(f"{name} of {one.name}", replace(attack, question=one.name)) for one in subject.questions]
+    return [(f"{name} of {question.name}", replace(attack, question=question.name)) for question in subject.questions]
 
 
 def answers_found(
-    spec: Specification, options: Reconstruction, found: Estimates, shown: Answers, truth: Truth | None = None
+    spec: Specification,
+    options: Reconstruction,
+    reconstruction: Estimates,
+    answers: Answers,
+    truth: Truth | None = None,
 ) -> RandomizedAnswers:
     """Answers as an attacker finds them; with the true ones in a study."""
-    numbers = [one for one in spec.questions if isinstance(one, NoisyNumber)]
-    estimates = {one.name: one for one in found.questions}
+    numbers = [question for question in spec.questions if isinstance(question, NoisyNumber)]
+    estimates = {estimate.name: estimate for estimate in reconstruction.questions}
     coined = [
-        _coined(one, options, estimates[one.name], shown[one.name], None if truth is None else truth[one.name])
-        for one in spec.questions
-        if not isinstance(one, NoisyNumber)
+        _coined(
+            question,
+            options,
+            estimates[question.name],
+            answers[question.name],
+            None if truth is None else truth[question.name],
+        )
+        for question in spec.questions
+        if not isinstance(question, NoisyNumber)
     ]
-    rows = len(shown[spec.questions[0].name])
+    rows = len(answers[spec.questions[0].name])
     return RandomizedAnswers(
-        rows=rows, numbers=_noisy(numbers, estimates, shown, truth) if numbers else None, questions=tuple(coined)
+        rows=rows, numbers=_noisy(numbers, estimates, answers, truth) if numbers else None, questions=tuple(coined)
     )
 
 
 def _noisy(
-    questions: Sequence[NoisyNumber], found: Mapping[str, Estimate], shown: Answers, truth: Truth | None
+    questions: Sequence[NoisyNumber], estimates: Mapping[str, Estimate], answers: Answers, truth: Truth | None
 ) -> NoisyColumns:
-    def true(one: NoisyNumber, codes: Sequence[int]) -> Reals:
-        return float(one.low) + float(one.step) * np.asarray(codes, np.float64)
+    def true(question: NoisyNumber, codes: Sequence[int]) -> Reals:
+        return float(question.low) + float(question.step) * np.asarray(codes, np.float64)
 
     return NoisyColumns(
-        names=tuple(one.name for one in questions),
-        shown=np.array([[float(text) for text in shown[one.name]] for one in questions]).T,
-        deviation=np.sqrt([noise_variance(one) for one in questions]),
-        spread=np.array([found[one.name].deviation for one in questions]),
-        span=np.array([float(one.high - one.low) for one in questions]),
-        true=None if truth is None else np.array([true(one, truth[one.name]) for one in questions]).T,
+        names=tuple(question.name for question in questions),
+        shown=np.array([[float(text) for text in answers[question.name]] for question in questions]).T,
+        deviation=np.sqrt([noise_variance(question) for question in questions]),
+        spread=np.array([estimates[question.name].deviation for question in questions]),
+        span=np.array([float(question.high - question.low) for question in questions]),
+        true=None if truth is None else np.array([true(question, truth[question.name]) for question in questions]).T,
     )
 
 
 def _coined(
-    question: Question, options: Reconstruction, found: Estimate, shown: Sequence[str], truth: Sequence[Any] | None
+    question: Question, options: Reconstruction, estimate: Estimate, answers: Sequence[str], truth: Sequence[Any] | None
 ) -> CoinedQuestion:
     if question.epsilon is None:  # pragma: no cover  every coin has one
         raise ValueError(question.name)
-    coins = _bits(question, found, shown, truth) if _is_set(question) else _one(question, options, found, shown, truth)
+    coins = (
+        _bits(question, estimate, answers, truth)
+        if _is_set(question)
+        else _one(question, options, estimate, answers, truth)
+    )
     return CoinedQuestion(
         name=question.name, coins=coins, epsilon=float(question.epsilon), promise=str(question.epsilon)
     )
@@ -355,21 +380,21 @@ def _is_set(question: Question) -> bool:
 
 
 def _one(
-    question: Question, options: Reconstruction, found: Estimate, shown: Sequence[str], truth: Sequence[Any] | None
+    question: Question, options: Reconstruction, estimate: Estimate, answers: Sequence[str], truth: Sequence[Any] | None
 ) -> tuple[Coin, ...]:
-    seen = options.seen(question, shown)
+    seen = options.seen(question, answers)
     places = None
     if truth is not None:
         codes = [code.index(True) for code in truth] if isinstance(question, UnaryBits) else truth
         places = np.asarray(codes, np.int64)
-    return (Coin(chances=seen.channel.matrix, shares=found.shares, codes=seen.codes, true=places),)
+    return (Coin(chances=seen.channel.matrix, shares=estimate.shares, codes=seen.codes, true=places),)
 
 
-def _bits(question: Any, found: Estimate, shown: Sequence[str], truth: Sequence[Any] | None) -> tuple[Coin, ...]:
+def _bits(question: Any, estimate: Estimate, answers: Sequence[str], truth: Sequence[Any] | None) -> tuple[Coin, ...]:
     """A coin for every item: outcomes are a shown one and a shown zero, answers are in and out."""
     keep, flip = map(float, question.shown)
     chances = np.array([[keep, flip], [1 - keep, 1 - flip]])
-    bits = bit_rows(question, shown)
+    bits = bit_rows(question, answers)
     true = None if truth is None else np.array(truth, np.bool_)
     return tuple(
         Coin(
@@ -378,7 +403,7 @@ def _bits(question: Any, found: Estimate, shown: Sequence[str], truth: Sequence[
             codes=(~bits[:, place]).astype(np.int64),
             true=None if true is None else (~true[:, place]).astype(np.int64),
         )
-        for place, share in enumerate(found.shares)
+        for place, share in enumerate(estimate.shares)
     )
 
 
@@ -406,7 +431,7 @@ KIND = Kind(
     alone=attack_bundle,
     apply=refuse_records,
     public_page=public_page,
-    done=lambda manifest: said(
+    done=lambda manifest: translated(
         "Every answer was randomized before anybody collected it. The release holds these answers, and what was "
         "reconstructed from them."
     ),

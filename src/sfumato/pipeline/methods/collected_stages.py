@@ -46,10 +46,10 @@ BESIDE = (Role.KEEP, Role.TARGET)
 
 def algorithm_of(plan: Plan) -> Reconstruction:
     """The algorithm with the plan's options."""
-    made: Reconstruction = configured(
-        catalog().algorithms[RECONSTRUCT], plan.algorithm.options, beside=("name", "seed")
+    algorithm: Reconstruction = configured(
+        catalog().algorithms[RECONSTRUCT], plan.algorithm.options, other_keys=("name", "seed")
     )
-    return made
+    return algorithm
 
 
 def check(plan: Plan) -> None:
@@ -87,10 +87,10 @@ def check(plan: Plan) -> None:
     refuse_attacks(plan.attack.accept, "collected", key="accept")
 
 
-def begin(asked: Asked) -> Asked:
+def begin(request: Asked) -> Asked:
     """Refuse a specification that is none before the answers are read."""
-    specification_of(asked.plan)
-    return asked
+    specification_of(request.plan)
+    return request
 
 
 def specification_of(plan: Plan) -> Specification:
@@ -137,9 +137,13 @@ class CollectedRelease(Release):
     def marks(self) -> list[str]:
         """Warnings that belong to the release: first of all, what nobody can verify."""
         study = self.plan.collection is not None and self.plan.collection.truth is not None
-        beside = self.prepared.beside.columns
-        told = [AT_THE_SOURCE, *([STUDY] if study else []), *([beside_mark(beside)] if beside else [])]
-        return [*told, *super().marks, *(one.told for one in self.near_unique)]
+        other_columns = self.prepared.beside.columns
+        warnings = [
+            AT_THE_SOURCE,
+            *([STUDY] if study else []),
+            *([beside_mark(other_columns)] if other_columns else []),
+        ]
+        return [*warnings, *super().marks, *(column.told for column in self.near_unique)]
 
 
 # The stages of a release of collected answers: read, prepare, search, recode, judge.
@@ -178,18 +182,20 @@ class CollectedPrepared(Brief):
     """Of a study: the code of every true answer, by question."""
 
 
-def read(asked: Asked) -> Received:
+def read(request: Asked) -> Received:
     """The specification, the answers, and of a study the true ones."""
-    plan, spec = asked.plan, specification_of(asked.plan)
-    table = marked(load_table(plan, asked.like, plan.input.path), plan)
-    told = None if plan.collection is None else plan.collection.truth
-    return Received(spec=spec, table=table, truth=None if told is None else read_file(Path(plan.folder) / told))
+    plan, spec = request.plan, specification_of(request.plan)
+    table = marked(load_table(plan, request.like, plan.input.path), plan)
+    truth_path = None if plan.collection is None else plan.collection.truth
+    return Received(
+        spec=spec, table=table, truth=None if truth_path is None else read_file(Path(plan.folder) / truth_path)
+    )
 
 
-def prepare(asked: Asked, came: Received) -> CollectedPrepared:
+def prepare(request: Asked, came: Received) -> CollectedPrepared:
     """Read every answer as its question writes it; one that it cannot have shown is refused."""
-    plan, spec, table = asked.plan, came.spec, came.table
-    names = [one.name for one in spec.questions]
+    plan, spec, table = request.plan, came.spec, came.table
+    names = [question.name for question in spec.questions]
     for name in names:
         table.require(name, where="collection.spec")
     _refuse_columns(plan, names, table)
@@ -202,11 +208,11 @@ def prepare(asked: Asked, came: Received) -> CollectedPrepared:
     if not len(kept):
         raise DataError(f"{table.source}: no row answers every question; nothing could be learnt")
     some = Table(frame=table.frame[kept], source=table.source, missing=table.missing)
-    beside = [name for name in table.names if name in plan.columns and plan.columns[name].role in BESIDE]
+    other_columns = [name for name in table.names if name in plan.columns and plan.columns[name].role in BESIDE]
     return CollectedPrepared(
         spec=spec,
-        shown=pl.DataFrame([_written(one, some) for one in spec.questions]),
-        beside=some.frame.select(_cells(some, name, plan) for name in beside),
+        shown=pl.DataFrame([_written(question, some) for question in spec.questions]),
+        beside=some.frame.select(_cells(some, name, plan) for name in other_columns),
         dropped=table.rows - len(kept),
         missing=table.missing,
         truth=None if came.truth is None else _true(spec, came.truth, kept),
@@ -242,7 +248,7 @@ def _written(question: Question, table: Table) -> pl.Series:
     texts = as_text(table.frame[question.name])
     known = texts.unique()
     try:
-        written = [any_question.write(any_question.read(one)) for one in known]
+        written = [any_question.write(any_question.read(text)) for text in known]
     except DataError as fault:
         raise DataError(f"{table.source}: {fault}") from None
     return texts.replace_strict(known, pl.Series(written, dtype=pl.String), return_dtype=pl.String)
@@ -255,30 +261,34 @@ def _cells(table: Table, name: str, plan: Plan) -> pl.Series:
 
 def _true(spec: Specification, truth: Table, kept: NDArray[np.int64]) -> dict[str, list[Any]]:
     """The code of every true answer."""
-    found = {}
-    for one in spec.questions:
-        any_question: Any = one
-        texts = as_text(truth.require(one.name, where="collection.truth"))[kept].fill_null("").to_list()
+    codes = {}
+    for question in spec.questions:
+        any_question: Any = question
+        texts = as_text(truth.require(question.name, where="collection.truth"))[kept].fill_null("").to_list()
         try:
             known = {text: any_question.code(text) for text in set(texts)}
         except DataError as fault:
             raise DataError(f"collection.truth: {fault}") from None
-        found[one.name] = [known[text] for text in texts]
-    return found
+        codes[question.name] = [known[text] for text in texts]
+    return codes
 
 
-def search(asked: Asked, ready: CollectedPrepared, work: Work) -> Searched:
+def search(request: Asked, ready: CollectedPrepared, work: Work) -> Searched:
     """Estimate the distribution of true answers."""
-    found = algorithm_of(asked.plan)(ready.spec, {name: ready.shown[name].to_list() for name in ready.shown.columns})
-    named = asked.plan.algorithm.name == RECONSTRUCT
-    return Searched(prepared=ready, outcome=found, algorithm=RECONSTRUCT, why="Named in the plan." if named else _WHY)
+    estimates = algorithm_of(request.plan)(
+        ready.spec, {name: ready.shown[name].to_list() for name in ready.shown.columns}
+    )
+    named = request.plan.algorithm.name == RECONSTRUCT
+    return Searched(
+        prepared=ready, outcome=estimates, algorithm=RECONSTRUCT, why="Named in the plan." if named else _WHY
+    )
 
 
-def recode(asked: Asked, found: Searched) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+def recode(request: Asked, result: Searched) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """The rows in random order, numbers as numbers; and from which row each came."""
-    ready: CollectedPrepared = found.prepared
-    answers = [_typed(one, ready.shown[one.name]) for one in ready.spec.questions]
-    order = Chance(seed=asked.plan.algorithm.seed).generator().permutation(ready.shown.height)
+    ready: CollectedPrepared = result.prepared
+    answers = [_typed(question, ready.shown[question.name]) for question in ready.spec.questions]
+    order = Chance(seed=request.plan.algorithm.seed).generator().permutation(ready.shown.height)
     return pl.DataFrame([*answers, *ready.beside.get_columns()])[order], order
 
 
@@ -294,10 +304,10 @@ def _is_whole(question: NoisyNumber) -> bool:
 
 
 def judge(
-    kind: Kind, asked: Asked, found: Searched, recoded: tuple[pl.DataFrame, NDArray[np.int64]]
+    kind: Kind, request: Asked, result: Searched, recoded: tuple[pl.DataFrame, NDArray[np.int64]]
 ) -> CollectedRelease:
     """Claim what the coins give, as the verifier computes it from their numbers."""
-    ready: CollectedPrepared = found.prepared
+    ready: CollectedPrepared = result.prepared
     rows, order = recoded
     tree = ready.spec.to_json()
     false = list(false_promises(tree))
@@ -305,28 +315,28 @@ def judge(
         raise ClaimRefuted(f"collection.spec: {false[0]} is not what its coins give; nothing was written")
     return CollectedRelease(
         kind=kind,
-        plan=asked.plan,
+        plan=request.plan,
         prepared=ready,
-        estimates=found.outcome,
+        estimates=result.outcome,
         order=order,
         rows=rows,
-        published=_published(asked.plan, ready, rows),
+        published=_published(request.plan, ready, rows),
         claims=tuple(map(_claim, claims_of(tree))),
         utility={},
-        algorithm=found.algorithm,
-        why=found.why,
-        like=asked.like,
+        algorithm=result.algorithm,
+        why=result.why,
+        like=request.like,
     )
 
 
 def _claim(stated: Mapping[str, Any]) -> Claim:
-    told = stated["parameters"]
-    value = float(Amount.read(told["epsilon"])) if "epsilon" in told else float(told["width"])
+    parameters = stated["parameters"]
+    value = float(Amount.read(parameters["epsilon"])) if "epsilon" in parameters else float(parameters["width"])
     return Claim(
         model=stated["model"],
-        parameters=told,
+        parameters=parameters,
         holds=True,
-        sense="at most" if "epsilon" in told else "at least",
+        sense="at most" if "epsilon" in parameters else "at least",
         limit=value,
         reading="value",
         as_value=value,
@@ -338,8 +348,8 @@ def _claim(stated: Mapping[str, Any]) -> Claim:
 
 def _published(plan: Plan, ready: CollectedPrepared, rows: pl.DataFrame) -> Published:
     kinds = {
-        one.name: "text" if not isinstance(one, NoisyNumber) else "integer" if _is_whole(one) else "real"
-        for one in ready.spec.questions
+        question.name: "text" if not isinstance(question, NoisyNumber) else "integer" if _is_whole(question) else "real"
+        for question in ready.spec.questions
     }
 
     def described(name: str) -> PublishedColumn:

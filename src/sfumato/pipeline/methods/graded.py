@@ -32,7 +32,7 @@ from sfumato.pipeline.methods.method import Asked, Audit, Kind, Searched, Summar
 from sfumato.pipeline.plan.columns import refuse_guarded
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release, as_written, versions
-from sfumato.reports.language import said
+from sfumato.reports.language import translated
 from sfumato.reports.unclaimed_rows import GradedFacts, render_graded
 from sfumato.tables.graded_secret import AliasTable, GradedColumn, GradedNumbers, GradedSecret
 from sfumato.tables.schema import Role
@@ -75,13 +75,15 @@ class GradedRelease(Release):
     @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release: first of all, that it is pseudonymized and not anonymous."""
-        return [PSEUDONYMIZED, *super().marks, *(one.told for one in self.near_unique)]
+        return [PSEUDONYMIZED, *super().marks, *(column.told for column in self.near_unique)]
 
 
 def algorithm_of(plan: Plan) -> GradedPseudonyms:
     """The algorithm with the plan's options."""
-    made: GradedPseudonyms = configured(catalog().algorithms[GRADED], plan.algorithm.options, beside=("name", "seed"))
-    return made
+    algorithm: GradedPseudonyms = configured(
+        catalog().algorithms[GRADED], plan.algorithm.options, other_keys=("name", "seed")
+    )
+    return algorithm
 
 
 def check(plan: Plan) -> None:
@@ -108,13 +110,13 @@ def check(plan: Plan) -> None:
     refuse_attacks(plan.attack.accept, GRADED, key="accept")
 
 
-def begin(asked: Asked) -> Asked:
+def begin(request: Asked) -> Asked:
     """Read the secret, and refuse a plan that leaves out an agreed column, before the table is read."""
-    plan = asked.plan
+    plan = request.plan
     for name in secret_of(plan).terms:
         if name not in plan.columns or plan.columns[name].role not in PUBLISHED:
             raise PlanError(f"columns.{name}: the sites agreed on this column, so give it a role that is published")
-    return asked
+    return request
 
 
 def secret_of(plan: Plan) -> GradedSecret:
@@ -122,14 +124,14 @@ def secret_of(plan: Plan) -> GradedSecret:
     return GradedSecret.load(plan.folder / algorithm_of(plan).secret)
 
 
-def read(asked: Asked) -> Table:
+def read(request: Asked) -> Table:
     """The table."""
-    return marked(load_table(asked.plan, asked.like, asked.plan.input.path), asked.plan)
+    return marked(load_table(request.plan, request.like, request.plan.input.path), request.plan)
 
 
-def prepare(asked: Asked, table: Table) -> GradedPrepared:
+def prepare(request: Asked, table: Table) -> GradedPrepared:
     """The role of every column."""
-    plan = asked.plan
+    plan = request.plan
     for name in plan.columns:
         if name not in table.names:
             raise unknown_column(name, table.names, where=f"columns.{name}")
@@ -137,23 +139,25 @@ def prepare(asked: Asked, table: Table) -> GradedPrepared:
     return GradedPrepared(table=table, roles=roles, secret=secret_of(plan))
 
 
-def search(asked: Asked, prepared: GradedPrepared, work: Work) -> Searched:
+def search(request: Asked, prepared: GradedPrepared, work: Work) -> Searched:
     """Codes and aliases for every agreed column."""
-    outcome = algorithm_of(asked.plan).columns(prepared.table, prepared.secret)
+    outcome = algorithm_of(request.plan).columns(prepared.table, prepared.secret)
     return Searched(prepared=prepared, outcome=outcome, algorithm=GRADED, why="Named in the plan.")
 
 
-def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+def recode(request: Asked, result: Searched) -> pl.DataFrame:
     """The released rows in random order."""
-    shown = pl.DataFrame(_columns(found.prepared, found.outcome, asked.keys))
-    return shown[Chance(seed=asked.plan.algorithm.seed).generator().permutation(shown.height)]
+    frame = pl.DataFrame(_columns(result.prepared, result.outcome, request.keys))
+    return frame[Chance(seed=request.plan.algorithm.seed).generator().permutation(frame.height)]
 
 
-def _columns(prepared: GradedPrepared, made: Mapping[str, pl.Series], keys: Mapping[str, Any]) -> Iterable[pl.Series]:
+def _columns(
+    prepared: GradedPrepared, pseudonyms: Mapping[str, pl.Series], keys: Mapping[str, Any]
+) -> Iterable[pl.Series]:
     table = prepared.table
     for name, role in prepared.roles.items():
-        if name in made:
-            yield made[name]
+        if name in pseudonyms:
+            yield pseudonyms[name]
         elif role in PUBLISHED:
             cells = plain_cells(table.frame[name])
             yield cells if role is Role.KEEP else one_marker(cells, table.missing)
@@ -161,29 +165,29 @@ def _columns(prepared: GradedPrepared, made: Mapping[str, pl.Series], keys: Mapp
             yield keys[name].replace(table.frame[name])
 
 
-def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> GradedRelease:
+def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> GradedRelease:
     """Claim nothing; but a value that does not come back as it was is refused."""
-    prepared = found.prepared
-    _refuse_lost(prepared, found.outcome)
+    prepared = result.prepared
+    _refuse_lost(prepared, result.outcome)
     return GradedRelease(
         kind=kind,
-        plan=asked.plan,
+        plan=request.plan,
         prepared=prepared,
-        shown=found.outcome,
+        shown=result.outcome,
         rows=rows,
-        published=_published(asked.plan, prepared, rows),
+        published=_published(request.plan, prepared, rows),
         claims=(),
         utility={},
-        algorithm=found.algorithm,
-        why=found.why,
-        like=asked.like,
+        algorithm=result.algorithm,
+        why=result.why,
+        like=request.like,
     )
 
 
-def _refuse_lost(prepared: GradedPrepared, shown: Mapping[str, pl.Series]) -> None:
+def _refuse_lost(prepared: GradedPrepared, pseudonyms: Mapping[str, pl.Series]) -> None:
     """Every distinct value is read back and compared with what it was."""
     for name, column in prepared.secret.columns.items():
-        pairs = pl.DataFrame({"was": as_text(prepared.table.frame[name]), "is": shown[name]}).drop_nulls().unique()
+        pairs = pl.DataFrame({"was": as_text(prepared.table.frame[name]), "is": pseudonyms[name]}).drop_nulls().unique()
         for was, now in pairs.iter_rows():
             back = column.behind(now)
             same = column.shown(back) == now and (back == was or isinstance(column, GradedNumbers))
@@ -211,56 +215,58 @@ def _published(plan: Plan, prepared: GradedPrepared, rows: pl.DataFrame) -> Publ
 
 def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work) -> Iterable[Check]:
     """What the steward finds beside the original and the secret: the same rows, in any order."""
-    asked = begin(Asked(plan=plan, keys={}, like=original))
-    prepared = prepare(asked, read(asked))
-    made = pl.DataFrame(_columns(prepared, algorithm_of(plan).columns(prepared.table, prepared.secret), {}))
-    told = manifest["recoding"]["agreement"]
-    yield Check(what="agreement", holds=told == prepared.secret.agreement, detail="that of the secret")
+    request = begin(Asked(plan=plan, keys={}, like=original))
+    prepared = prepare(request, read(request))
+    expected_rows = pl.DataFrame(_columns(prepared, algorithm_of(plan).columns(prepared.table, prepared.secret), {}))
+    agreement = manifest["recoding"]["agreement"]
+    yield Check(what="agreement", holds=agreement == prepared.secret.agreement, detail="that of the secret")
     table = tables_of(folder, manifest)["data"].frame
     mark = next(iter(manifest["data"]["missing"]), "")
-    before, after = (frame.select(pl.col(made.columns).cast(pl.String).fill_null(mark)) for frame in (made, table))
+    before, after = (
+        frame.select(pl.col(expected_rows.columns).cast(pl.String).fill_null(mark)) for frame in (expected_rows, table)
+    )
     yield from kept_exactly(before, after, [])
 
 
 # From a pseudonymized release to its attacks, files, manifest, report and summary.
 
 
-def attack(made: GradedRelease, work: Work) -> Audit:
+def attack(release: GradedRelease, work: Work) -> Audit:
     """Known pairs on numbers, frequencies on categories; more than the plan allows is refused."""
-    asked = made.plan.attack
-    if not asked.run:
+    attack_plan = release.plan.attack
+    if not attack_plan.run:
         return Audit()
-    inner, chance = work.within(asked.seconds), Chance(seed=made.plan.algorithm.seed)
+    inner, chance = work.within(attack_plan.seconds), Chance(seed=release.plan.algorithm.seed)
     findings, skipped = list[Finding](), dict[str, str]()
-    chosen, columns = chosen_attacks(asked.attacks, GRADED), _found(made)
+    chosen, columns = chosen_attacks(attack_plan.attacks, GRADED), _found(release)
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
-        one, told = part.make(asked.trials), len(findings) + len(skipped)
+        attack, n_before = part.make(attack_plan.trials), len(findings) + len(skipped)
         for column in columns:
-            if column.codes is not isinstance(one, KnownPlaintext):
+            if column.codes is not isinstance(attack, KnownPlaintext):
                 continue
-            if why := over(inner, asked.seconds) or one.fits(column):
+            if why := over(inner, attack_plan.seconds) or attack.fits(column):
                 skipped[f"{name} of {column.name}"] = why
             else:
-                findings.append(replace(one.run(column, chance), attack=f"{name} of {column.name}"))
-        if told == len(findings) + len(skipped):
-            skipped[name] = "no column has codes" if isinstance(one, KnownPlaintext) else "no column has aliases"
+                findings.append(replace(attack.run(column, chance), attack=f"{name} of {column.name}"))
+        if n_before == len(findings) + len(skipped):
+            skipped[name] = "no column has codes" if isinstance(attack, KnownPlaintext) else "no column has aliases"
     work.advance("attack", 1, 1)
-    found = Audit(findings=tuple(findings), skipped=skipped)
-    found.refuse(asked.max_risk, asked.accept)
-    return found
+    audit = Audit(findings=tuple(findings), skipped=skipped)
+    audit.refuse(attack_plan.max_risk, attack_plan.accept)
+    return audit
 
 
-def _found(made: GradedRelease) -> list[PseudonymizedColumn]:
+def _found(release: GradedRelease) -> list[PseudonymizedColumn]:
     """The transformed columns as an attacker finds them, person by person, without missing values."""
-    found = []
-    for name, column in made.prepared.secret.columns.items():
-        was = as_text(made.prepared.table.frame[name])
-        pairs = pl.DataFrame({"shown": made.shown[name], "was": was}).drop_nulls()
-        shown, true = (tuple(pairs[side].to_list()) for side in pairs.columns)
+    columns = []
+    for name, column in release.prepared.secret.columns.items():
+        was = as_text(release.prepared.table.frame[name])
+        pairs = pl.DataFrame({"shown": release.shown[name], "was": was}).drop_nulls()
+        pseudonyms, true = (tuple(pairs[side].to_list()) for side in pairs.columns)
         codes = isinstance(column, GradedNumbers)
-        found.append(PseudonymizedColumn(name=name, shown=shown, true=true, codes=codes))
-    return found
+        columns.append(PseudonymizedColumn(name=name, shown=pseudonyms, true=true, codes=codes))
+    return columns
 
 
 def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
@@ -283,25 +289,25 @@ def refuse_frontier(plan: Plan) -> NoReturn:
     raise PlanError("algorithm.name: a frontier compares models, and graded grouping meets none and loses nothing")
 
 
-def files(made: GradedRelease) -> dict[str, pl.DataFrame]:
+def files(release: GradedRelease) -> dict[str, pl.DataFrame]:
     """The released rows."""
-    return {"data": as_written(made.rows, made.plan.output_format, made.published.missing)}
+    return {"data": as_written(release.rows, release.plan.output_format, release.published.missing)}
 
 
-def manifest(made: GradedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(release: GradedRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: nothing of ranges, values or key, but a commitment to all of them."""
     ((data, digest),) = files.items()
-    secret = made.prepared.secret
+    secret = release.prepared.secret
     return {
-        "data": {"file": data, "sha256": digest, **made.published.to_json()},
+        "data": {"file": data, "sha256": digest, **release.published.to_json()},
         "claims": [],
         "recoding": {
-            "algorithm": made.algorithm,
-            "why": made.why,
+            "algorithm": release.algorithm,
+            "why": release.why,
             "agreement": secret.agreement,
-            "columns": {name: _stated(secret.columns[name]) for name in made.rows.columns if name in secret.columns},
+            "columns": {name: _stated(secret.columns[name]) for name in release.rows.columns if name in secret.columns},
         },
-        **made.audit.stated(),
+        **release.audit.stated(),
         "versions": versions("numpy", "polars", "cryptography"),
     }
 
@@ -322,10 +328,12 @@ def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: 
         rows=rows.height,
         agreement=str(stated["agreement"]),
         columns=tuple(
-            (name, str(one["form"]), _counted(rows[name], str(one["form"]), missing))
-            for name, one in stated["columns"].items()
+            (name, str(column["form"]), _counted(rows[name], str(column["form"]), missing))
+            for name, column in stated["columns"].items()
         ),
-        beside=tuple(one["name"] for one in manifest["data"]["columns"] if one["name"] not in stated["columns"]),
+        beside=tuple(
+            column["name"] for column in manifest["data"]["columns"] if column["name"] not in stated["columns"]
+        ),
         marks=tuple(manifest["marks"]),
         findings=tuple(map(Finding.from_json, manifest["attacks"])),
         skipped=dict(manifest["attacks_not_made"]),
@@ -344,38 +352,38 @@ def _counted(cells: pl.Series, form: str, missing: set[str]) -> tuple[tuple[str,
     return tuple((str(value), int(many)) for value, many in counts.iter_rows())
 
 
-def summary(made: GradedRelease) -> Summary:
+def summary(release: GradedRelease) -> Summary:
     """What was transformed, how often attackers read it back, and that nothing is claimed."""
-    found = [one for one in made.audit.findings if one.rate.carried_out]
+    findings = [finding for finding in release.audit.findings if finding.rate.carried_out]
     risks = tuple(
-        f"{one.attack}: {one.rate.value:.1%} of {one.rate.trials:,} values are read back, "
-        f"{one.naive.value:.1%} by a guesser."
-        for one in found
+        f"{finding.attack}: {finding.rate.value:.1%} of {finding.rate.trials:,} values are read back, "
+        f"{finding.naive.value:.1%} by a guesser."
+        for finding in findings
     )
-    told = {"codes": "numbers have codes", "aliases": "values have aliases"}
-    columns = {name: _stated(one)["form"] for name, one in made.prepared.secret.columns.items()}
+    descriptions = {"codes": "numbers have codes", "aliases": "values have aliases"}
+    columns = {name: _stated(column)["form"] for name, column in release.prepared.secret.columns.items()}
     return Summary(
-        lines=(f"Pseudonymized, nothing is claimed: {made.rows.height:,} rows.",),
+        lines=(f"Pseudonymized, nothing is claimed: {release.rows.height:,} rows.",),
         heads=("column", "what was done"),
-        cells=tuple((name, told[form]) for name, form in columns.items()),
+        cells=tuple((name, descriptions[form]) for name, form in columns.items()),
         after=(
             *risks,
-            *warned(made.marks),
-            f"The agreement is {made.prepared.secret.agreement[:16]}.",
+            *warned(release.marks),
+            f"The agreement is {release.prepared.secret.agreement[:16]}.",
         ),
-        changes=(("rows", made.prepared.table.rows, made.rows.height),),
+        changes=(("rows", release.prepared.table.rows, release.rows.height),),
     )
 
 
-def figures(made: GradedRelease) -> dict[str, Any]:
+def figures(release: GradedRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
-        "rows": made.rows.height,
-        "algorithm": made.algorithm,
+        "rows": release.rows.height,
+        "algorithm": release.algorithm,
         "claims": [],
-        "agreement": made.prepared.secret.agreement,
-        "columns": {name: _stated(one) for name, one in made.prepared.secret.columns.items()},
-        "attacks": made.audit.to_json(),
+        "agreement": release.prepared.secret.agreement,
+        "columns": {name: _stated(column) for name, column in release.prepared.secret.columns.items()},
+        "attacks": release.audit.to_json(),
     }
 
 
@@ -400,7 +408,7 @@ KIND = Kind(
     subject=refuse_bundle,
     apply=refuse_records,
     public_page=public_page,
-    done=lambda manifest: said(
+    done=lambda manifest: translated(
         "Values were replaced by codes and aliases, so that a miner works on names that mean nothing to them."
     ),
     summary=summary,

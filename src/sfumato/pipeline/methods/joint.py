@@ -22,7 +22,7 @@ from sfumato.parties.protocols import PLACES, JointResult, joint_protocol
 from sfumato.pipeline.methods.method import Kind
 from sfumato.pipeline.release import verify_written, versions, write_manifest, write_report
 from sfumato.reports.joint import JointFacts, render
-from sfumato.reports.language import said
+from sfumato.reports.language import translated
 from sfumato.tables.table import Table
 from sfumato.version import __version__
 
@@ -37,7 +37,7 @@ def session_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
         "frames": session["frames"],
         "protocol": session["protocol"],
         "protocol version": session["version"],
-        "parties": {name: one["fingerprint"] for name, one in session["parties"].items()},
+        "parties": {name: party["fingerprint"] for name, party in session["parties"].items()},
         "parameters": session["parameters"],
         "limits": session["limits"],
     }
@@ -45,33 +45,33 @@ def session_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     yield same("digest of the terms", digest_of(terms_of(tree)).hex(), session["terms"])
     known = PLACES.get(session["protocol"])
     if known is None or known.version != session["version"]:
-        told = f"{session['protocol']!r} of version {session['version']} is not known here"
-        yield Check(what="protocol", holds=False, detail=told)
+        detail = f"{session['protocol']!r} of version {session['version']} is not known here"
+        yield Check(what="protocol", holds=False, detail=detail)
         return
     protocol, names = joint_protocol(session["protocol"]), tuple(sorted(session["parties"]))
     try:
-        asked = protocol.read(session["parameters"], names)
+        request = protocol.read(session["parameters"], names)
     except ParameterError as error:
         yield Check(what="parameters", holds=False, detail=str(error))
         return
-    yield same("who learns what", plain(asdict(protocol.leakage(asked, names))), session["leakage"])
+    yield same("who learns what", plain(asdict(protocol.leakage(request, names))), session["leakage"])
     if manifest["kind"] in ("table", "private"):
-        agreed = getattr(asked, "plan", None)
+        agreed = getattr(request, "plan", None)
         yield same("plan that the parties agreed on", agreed and plain(agreed.public()), manifest["plan"])
     if manifest["kind"] == "private":
-        yield _noise(manifest, getattr(asked, "terms", asked))
+        yield _noise(manifest, getattr(request, "terms", request))
 
 
-def _noise(manifest: Mapping[str, Any], asked: Any) -> Check:
+def _noise(manifest: Mapping[str, Any], request: Any) -> Check:
     """How many noises counts have, and which epsilon holds against how many parties: computed from the ledger."""
     from sfumato.dp.events import from_json
     from sfumato.parties.diffgen.many_parties import coalitions
 
     what = "noise, and what holds against parties that work together"
-    if not hasattr(asked, "colluding"):
+    if not hasattr(request, "colluding"):
         return Check(what=what, holds=False, detail="the protocol makes no private release")
-    found = coalitions(from_json(manifest["ledger"]), asked.parties, asked.colluding)
-    return same(what, plain(dict(found)), {name: manifest["search"].get(name) for name in found})
+    noise_figures = coalitions(from_json(manifest["ledger"]), request.parties, request.colluding)
+    return same(what, plain(dict(noise_figures)), {name: manifest["search"].get(name) for name in noise_figures})
 
 
 # The bundle of a joint result: the document, who took part, what each of them learnt; verified from its bytes.
@@ -85,8 +85,8 @@ def write_joint(
 ) -> Verification:
     """Write the bundle of a result: complete and verified from its bytes, or not at all."""
     if result.release is not None:
-        made: Verification = replace(result.release, session=session).write(folder, force=force, signer=signer)
-        return made
+        verification: Verification = replace(result.release, session=session).write(folder, force=force, signer=signer)
+        return verification
 
     with staged(folder, force=force) as place:
         (place / DATA).write_text(written(result.document), encoding="utf-8", newline="\n")
@@ -139,7 +139,7 @@ def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: 
             version=manifest["sfumato"],
             protocol=session["protocol"],
             me=session["me"],
-            parties={name: one["fingerprint"] for name, one in session["parties"].items()},
+            parties={name: party["fingerprint"] for name, party in session["parties"].items()},
             parameters=session["parameters"],
             leakage=session["leakage"],
             sent=session["sent"],
@@ -188,7 +188,7 @@ KIND = Kind(
     subject=_no_rows,
     apply=_no_rows,
     public_page=public_page,
-    done=lambda manifest: said(
+    done=lambda manifest: translated(
         "Several parties computed one result from all their data; no party showed its data to another."
     ),
     summary=_no_plan,

@@ -17,7 +17,7 @@ from sfumato.bundles.provenance import Check, Remark
 from sfumato.core.claims import Claim
 from sfumato.core.errors import ClaimRefuted, PlanError
 from sfumato.core.run_context import Work
-from sfumato.reports.language import count, said, share
+from sfumato.reports.language import count, share, translated
 from sfumato.reports.pages import ABOUT, Opening
 from sfumato.reports.svg import Drawn
 from sfumato.tables.table import Table
@@ -48,21 +48,23 @@ class Audit:
 
     def __post_init__(self) -> None:
         """Tell figures to four digits: they are sums over the people behind a release, and it may be published."""
-        object.__setattr__(self, "findings", tuple(one.rounded() for one in self.findings))
+        object.__setattr__(self, "findings", tuple(finding.rounded() for finding in self.findings))
 
     def __repr__(self) -> str:
-        worst = max((one.risk for one in self.findings), default=0.0)
-        made = f"{len(self.findings)} attacks, gain at most {worst:.3g}, {len(self.refuted)} claims refuted"
-        return f"Audit({made}, {len(self.skipped)} not made)"
+        worst = max((finding.risk for finding in self.findings), default=0.0)
+        text = f"{len(self.findings)} attacks, gain at most {worst:.3g}, {len(self.refuted)} claims refuted"
+        return f"Audit({text}, {len(self.skipped)} not made)"
 
     @property
     def refuted(self) -> tuple[Finding, ...]:
         """Findings that refute a claim of the release or of the plan."""
-        return tuple(one for one in self.findings if one.limit is not None and one.outcome is Outcome.REFUTED)
+        return tuple(
+            finding for finding in self.findings if finding.limit is not None and finding.outcome is Outcome.REFUTED
+        )
 
     def above(self, max_risk: float) -> tuple[Finding, ...]:
         """Findings whose excess over guessing is surely above a limit; not of who knows more than others may know."""
-        return tuple(one for one in self.findings if not one.beyond and one.risk_interval[0] > max_risk)
+        return tuple(finding for finding in self.findings if not finding.beyond and finding.risk_interval[0] > max_risk)
 
     def to_json(self) -> list[dict[str, Any]]:
         """All findings, for programs."""
@@ -73,17 +75,17 @@ class Audit:
 
         A claim that was refuted is stated all the same: the plan has accepted that, and readers must know.
         """
-        hidden = {one.attack: _HIDDEN for one in self.findings if one.exact and one not in self.refuted}
-        told = [one for one in self.findings if one.attack not in hidden]
-        return {"attacks": _plain(told), "attacks_not_made": {**self.skipped, **hidden}}
+        hidden = {finding.attack: _HIDDEN for finding in self.findings if finding.exact and finding not in self.refuted}
+        public_findings = [finding for finding in self.findings if finding.attack not in hidden]
+        return {"attacks": _plain(public_findings), "attacks_not_made": {**self.skipped, **hidden}}
 
     def refuse(self, max_risk: float | None, accept: Sequence[str] = ()) -> None:
         """Refuse what gives away too much, or breaks a claim; the named attacks may refute one."""
-        broken = [one for one in self.refuted if not any(is_named(one.attack, name) for name in accept)]
+        broken = [finding for finding in self.refuted if not any(is_named(finding.attack, name) for name in accept)]
         if broken:
             raise ClaimRefuted(_refutation_message(broken))
         if max_risk is not None and (high_risk := self.above(max_risk)):
-            worst = max(high_risk, key=lambda one: one.risk)
+            worst = max(high_risk, key=lambda finding: finding.risk)
             low, high = worst.risk_interval
             raise ClaimRefuted(
                 f"attack.max_risk = {max_risk:g}: attack {worst.attack} gains {worst.risk:.1%} over guessing "
@@ -93,8 +95,8 @@ class Audit:
 
 
 def _plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = plain([one.to_json() for one in findings])
-    return found
+    records: list[dict[str, Any]] = plain([finding.to_json() for finding in findings])
+    return records
 
 
 def over(work: Work, seconds: float) -> str:
@@ -108,7 +110,7 @@ def over(work: Work, seconds: float) -> str:
 
 def _refutation_message(broken: Sequence[Finding]) -> str:
     """Which attack refutes which claim, and the ways out."""
-    worst, others = broken[0], [one.attack for one in broken[1:]]
+    worst, others = broken[0], [finding.attack for finding in broken[1:]]
     limit = f"the {worst.limit.why}, which allows {worst.limit.value:.1%}" if worst.limit else "a claim"
     more = f" (so do {', '.join(others)})" if others else ""
     return (
@@ -129,12 +131,12 @@ def opening_of(kind: Kind, manifest: Manifest) -> Opening:
     """How the report of a bundle begins."""
     about = manifest.get("plan", {}).get("about", {})
     promises = list(kind.promises(manifest))
-    meanings, limits = (list(dict.fromkeys(one[part] for one in promises if one[part])) for part in (0, 1))
+    meanings, limits = (list(dict.fromkeys(promise[part] for promise in promises if promise[part])) for part in (0, 1))
     return Opening(
         about={key: about[key] for key in ABOUT if key in about},
         done=kind.done(manifest),
-        holds=" ".join(meanings) or said("Nothing is promised about the people in the data."),
-        possible=" ".join(one for one in (*limits, _attacked(manifest), _always()) if one),
+        holds=" ".join(meanings) or translated("Nothing is promised about the people in the data."),
+        possible=" ".join(sentence for sentence in (*limits, _attacked(manifest), _always()) if sentence),
         next=_next(manifest),
     )
 
@@ -144,20 +146,20 @@ def claims_explained(manifest: Manifest) -> list[tuple[str, str]]:
     from sfumato.pipeline.catalog.catalog import catalog
 
     people = manifest.get("plan", {}).get("input", {}).get("unit") is not None
-    claims = [Claim.from_json(one) for one in manifest["claims"]]
-    return [catalog().explained(one.model, one.parameters, people=people) for one in claims]
+    claims = [Claim.from_json(claim) for claim in manifest["claims"]]
+    return [catalog().explained(claim.model, claim.parameters, people=people) for claim in claims]
 
 
 def _attacked(manifest: Manifest) -> str:
     """What the attack that gains most can do; nothing where no attack was made."""
-    found = [Finding.from_json(one) for one in manifest.get("attacks", ())]
-    tried = [one for one in found if one.outcome is not Outcome.NOT_TRIED]
+    findings = [Finding.from_json(attack) for attack in manifest.get("attacks", ())]
+    tried = [finding for finding in findings if finding.outcome is not Outcome.NOT_TRIED]
     if not tried:
         return ""
-    best = max(tried, key=lambda one: one.risk)
+    best = max(tried, key=lambda finding: finding.risk)
     if best.risk <= 0:
-        return said("Of {n} attacks, none did better than it would without the release.", n=count(len(tried)))
-    return said(
+        return translated("Of {n} attacks, none did better than it would without the release.", n=count(len(tried)))
+    return translated(
         "Of {n} attacks, {attack} gained most: it works in {rate} of trials, and in {base} without the release.",
         n=count(len(tried)),
         attack=best.attack,
@@ -167,19 +169,23 @@ def _attacked(manifest: Manifest) -> str:
 
 
 def _always() -> str:
-    return said("Whoever knows more about a person, or has another release about the same people, may learn more.")
+    return translated(
+        "Whoever knows more about a person, or has another release about the same people, may learn more."
+    )
 
 
 def _next(manifest: Manifest) -> str:
     """What a reader should do, most urgent first."""
     steps = []
     if manifest.get("marks"):
-        steps.append(said("Read the warnings above."))
-    if any(_is_refuted(one) for one in manifest.get("attacks", ())):
-        steps.append(said("An attack refutes a promise: do not hand this release out before you have read which."))
-    steps.append(said("Check the bundle with: sfumato verify FOLDER."))
+        steps.append(translated("Read the warnings above."))
+    if any(_is_refuted(attack) for attack in manifest.get("attacks", ())):
+        steps.append(
+            translated("An attack refutes a promise: do not hand this release out before you have read which.")
+        )
+    steps.append(translated("Check the bundle with: sfumato verify FOLDER."))
     if _undecided(manifest.get("plan", {}).get("about", {})):
-        steps.append(said("Say in [about] of the plan who answers for the release, and for what purpose."))
+        steps.append(translated("Say in [about] of the plan who answers for the release, and for what purpose."))
     return " ".join(steps)
 
 
@@ -316,7 +322,7 @@ class Kind:
     """Modules of extras without which no release can be made, each with what needs it."""
     check: Callable[[Plan], None]
     """Refuse what a plan cannot say, as far as that needs no table and no file."""
-    begin: Callable[[Asked], Asked] = lambda asked: asked
+    begin: Callable[[Asked], Asked] = lambda request: request
     """Refuse what can be refused before the table is read, and pay for what must be paid before."""
     read: Callable[[Asked], Any]
     """The table, from a frame or from the file that the plan names."""
@@ -348,7 +354,7 @@ class Kind:
     """What adversaries can do with a bundle, where its own bytes are enough to know; None: the original is needed."""
     beside: Callable[..., Audit] | None = None
     """Attacks of its own on a bundle, beside its original: given folder, manifest and original, and by name control,
-    earlier, asked, work and chance; None: those that ``subject`` is made for."""
+    earlier, attack_plan, work and chance; None: those that ``subject`` is made for."""
     ending: str | None = None
     """How its data file ends where that is no table but a document a line; None: as the plan's format."""
     apply: Callable[[Manifest, object, Outside], Applied]
@@ -363,7 +369,7 @@ class Kind:
     """The steward's own report, with the original's figures; None where a release has none."""
     summary: Callable[[Any], Summary]
     """What was made, for people."""
-    drawn: Callable[[Any], Drawn] = lambda made: Drawn()
+    drawn: Callable[[Any], Drawn] = lambda release: Drawn()
     """Its pictures, for pages beside the report; none where a release has no more than its report."""
     figures: Callable[[Any], dict[str, Any]]
     """What was made, for programs."""

@@ -38,9 +38,9 @@ def check(plan: Plan) -> None:
     check_noise(plan)
 
 
-def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> PrivateRelease:
+def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> PrivateRelease:
     """Nothing is claimed."""
-    return stages.unjudged(ObservedRelease, kind, asked, found, rows, claims=())
+    return stages.unjudged(ObservedRelease, kind, request, result, rows, claims=())
 
 
 KIND = replace(method.KIND, name=OBSERVED_KIND, solved_as=method.KIND.name, check=check, judge=judge)

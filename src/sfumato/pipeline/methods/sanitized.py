@@ -27,7 +27,7 @@ from sfumato.pipeline.methods.sanitized_stages import SanitizedRelease, longest_
 from sfumato.pipeline.plan.evaluation import Grid, Tree
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release, as_written, unwritten, versions
-from sfumato.reports.language import said
+from sfumato.reports.language import translated
 from sfumato.reports.rules import SanitizedFacts, render
 from sfumato.tables.table import Table
 
@@ -38,35 +38,35 @@ if TYPE_CHECKING:
 # From a sanitized release to its files, manifest, reports and summary, and to what attackers find.
 
 
-def attack(made: SanitizedRelease, work: Work) -> Audit:
+def attack(release: SanitizedRelease, work: Work) -> Audit:
     """Mine the release as somebody would who looks for what was hidden."""
-    asked = made.plan.attack
-    if not asked.run:
+    attack_plan = release.plan.attack
+    if not attack_plan.run:
         return Audit()
-    subject, inner = sanitized_subject(made), work.within(asked.seconds)
+    subject, inner = sanitized_subject(release), work.within(attack_plan.seconds)
     findings: list[Finding] = []
     skipped: dict[str, str] = {}
-    for name, part in chosen_attacks(asked.attacks, "sanitized").items():
-        one = part.make(asked.trials)
-        if why := over(inner, asked.seconds) or one.fits(subject):
+    for name, part in chosen_attacks(attack_plan.attacks, "sanitized").items():
+        base_attack = part.make(attack_plan.trials)
+        if why := over(inner, attack_plan.seconds) or base_attack.fits(subject):
             skipped[name] = why
             continue
-        for added, form in one.variants(subject) if hasattr(one, "variants") else [("", one)]:
-            found = form.run(subject, Chance(seed=made.plan.algorithm.seed), None)
-            findings.append(replace(found, attack=f"{name}{added}"))
+        for added, form in base_attack.variants(subject) if hasattr(base_attack, "variants") else [("", base_attack)]:
+            finding = form.run(subject, Chance(seed=release.plan.algorithm.seed), None)
+            findings.append(replace(finding, attack=f"{name}{added}"))
     work.advance("attack", 1, 1)
     audit = Audit(findings=tuple(findings), skipped=skipped)
-    audit.refuse(asked.max_risk, asked.accept)
+    audit.refuse(attack_plan.max_risk, attack_plan.accept)
     return audit
 
 
-def sanitized_subject(made: SanitizedRelease) -> SanitizedSubject:
+def sanitized_subject(release: SanitizedRelease) -> SanitizedSubject:
     """The released sets and what was hidden."""
-    limits = made.prepared.problem.thresholds
+    limits = release.prepared.problem.thresholds
     return SanitizedSubject(
-        sure=made.outcome.shown,
-        possible=possible(made.outcome),
-        patterns=made.prepared.rules.patterns,
+        sure=release.outcome.shown,
+        possible=possible(release.outcome),
+        patterns=release.prepared.rules.patterns,
         min_support=limits.min_support,
         min_confidence=limits.min_confidence,
     )
@@ -85,52 +85,52 @@ def refuse_records(manifest: Mapping[str, Any], records: object, outside: object
     raise no_rule(str(manifest["recoding"]["algorithm"]))
 
 
-def files(made: SanitizedRelease) -> dict[str, pl.DataFrame]:
+def files(release: SanitizedRelease) -> dict[str, pl.DataFrame]:
     """The released records."""
-    return {"data": as_written(made.rows, made.plan.output_format, made.prepared.table.missing)}
+    return {"data": as_written(release.rows, release.plan.output_format, release.prepared.table.missing)}
 
 
-def manifest(made: SanitizedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(release: SanitizedRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: thresholds and commitments; what was hidden and lost is the steward's."""
     ((data, digest),) = files.items()
-    limits = made.prepared.problem.thresholds
+    limits = release.prepared.problem.thresholds
     return {
         "data": {
             "file": data,
             "sha256": digest,
-            "rows": made.rows.height,
-            "columns": [_published(made, name) for name in made.rows.columns],
-            "missing": list(made.prepared.table.missing),
+            "rows": release.rows.height,
+            "columns": [_published(release, name) for name in release.rows.columns],
+            "missing": list(release.prepared.table.missing),
         },
         "claims": [],
         "hiding": {
             "min_support": float(limits.min_support),
             "min_confidence": float(limits.min_confidence),
             "margin": float(limits.margin),
-            "commitments": list(made.prepared.rules.commitments(digest)),
+            "commitments": list(release.prepared.rules.commitments(digest)),
         },
         "recoding": {
-            "algorithm": made.algorithm,
-            "why": made.why,
-            **({} if made.outcome.unknown is None else {"unknown": UNKNOWN}),
+            "algorithm": release.algorithm,
+            "why": release.why,
+            **({} if release.outcome.unknown is None else {"unknown": UNKNOWN}),
         },
-        **made.audit.stated(),
+        **release.audit.stated(),
         "versions": versions("numpy", "numba", "polars"),
     }
 
 
-def _published(made: SanitizedRelease, name: str) -> dict[str, Any]:
-    column = made.plan.columns[name]
-    found: dict[str, Any] = {"name": name, "role": str(column.role), "type": "text"}
-    return found | ({"type": "set", "separator": column.separator} if name == made.prepared.column else {})
+def _published(release: SanitizedRelease, name: str) -> dict[str, Any]:
+    column = release.plan.columns[name]
+    description: dict[str, Any] = {"name": name, "role": str(column.role), "type": "text"}
+    return description | ({"type": "set", "separator": column.separator} if name == release.prepared.column else {})
 
 
 def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What hiding rules promises, and what it does not."""
     return [
         (
-            said("The rules that the publisher named are not found at the stated support and confidence."),
-            said("It does not protect who the people behind the sets are."),
+            translated("The rules that the publisher named are not found at the stated support and confidence."),
+            translated("It does not protect who the people behind the sets are."),
         )
     ]
 
@@ -140,20 +140,20 @@ def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: 
     return render(_facts(manifest, tables["data"], None), work)
 
 
-def inside_page(made: SanitizedRelease, work: Work) -> str:
+def inside_page(release: SanitizedRelease, work: Work) -> str:
     """The steward's own report: what hiding did to all other rules, and how attacks went."""
-    body, tables = unwritten(made)
-    facts = _facts(body, tables["data"], made.effects)
-    gap = made.outcome.gap
+    body, tables = unwritten(release)
+    facts = _facts(body, tables["data"], release.effects)
+    gap = release.outcome.gap
     return render(
         replace(
             facts,
-            erased=made.outcome.erased,
-            proven=made.outcome.proven,
+            erased=release.outcome.erased,
+            proven=release.outcome.proven,
             gap=gap,
-            findings=made.audit.findings,
-            skipped=dict(made.audit.skipped),
-            hidden=tuple(one.words for one in made.prepared.rules.patterns),
+            findings=release.audit.findings,
+            skipped=dict(release.audit.skipped),
+            hidden=tuple(pattern.words for pattern in release.prepared.rules.patterns),
         ),
         work,
     )
@@ -163,10 +163,10 @@ def _facts(manifest: Mapping[str, Any], table: Table, effects: SideEffects | Non
     limits = thresholds_of(manifest)
     sure, _ = released_sets(manifest, table)
     longest = longest_of(manifest["plan"]["privacy"][KEY])
-    found = frequent_itemsets(sure, limits.least(sure.rows), longest=longest)
-    rules = association_rules(found, limits.min_confidence).frame()
+    frequent_sets = frequent_itemsets(sure, limits.least(sure.rows), longest=longest)
+    rules = association_rules(frequent_sets, limits.min_confidence).frame()
     supports = sure.supports().tolist()
-    items = sorted(zip(sure.labels, supports, strict=True), key=lambda one: (-one[1], one[0]))
+    items = sorted(zip(sure.labels, supports, strict=True), key=lambda pair: (-pair[1], pair[0]))
     return SanitizedFacts(
         made=str(manifest["made"]),
         version=str(manifest["sfumato"]),
@@ -179,7 +179,7 @@ def _facts(manifest: Mapping[str, Any], table: Table, effects: SideEffects | Non
         why=str(manifest["recoding"]["why"]),
         unknown="unknown" in manifest["recoding"],
         marks=tuple(manifest["marks"]),
-        sets=found.count,
+        sets=frequent_sets.count,
         rules=rules.height,
         points=tuple(rules.select("support", "confidence", "lift").iter_rows()),
         items=tuple(items),
@@ -189,50 +189,50 @@ def _facts(manifest: Mapping[str, Any], table: Table, effects: SideEffects | Non
     )
 
 
-def summary(made: SanitizedRelease) -> Summary:
+def summary(release: SanitizedRelease) -> Summary:
     """What was hidden, what it cost the other rules, and that nothing is claimed."""
-    found, outcome = made.effects, made.outcome
-    many = len(made.prepared.rules.patterns)
+    effects, outcome = release.effects, release.outcome
+    many = len(release.prepared.rules.patterns)
     proven = "; no choice of items does better" if outcome.proven else ""
     hidden = "1 pattern is" if many == 1 else f"{many:,} patterns are"
     gap = "" if outcome.gap is None else f"; another choice loses at most {outcome.gap:.0f} sets fewer"
-    told = tuple(
-        f"{one.attack}: {one.rate.value:.1%} of {one.rate.trials:,} hidden ones are seen."
-        for one in made.audit.findings
-        if one.rate.carried_out
+    risks = tuple(
+        f"{finding.attack}: {finding.rate.value:.1%} of {finding.rate.trials:,} hidden ones are seen."
+        for finding in release.audit.findings
+        if finding.rate.carried_out
     )
     return Summary(
         lines=(
-            f"{hidden} hidden in {made.rows.height:,} records by {made.algorithm}{proven}{gap}.",
-            made.why,
+            f"{hidden} hidden in {release.rows.height:,} records by {release.algorithm}{proven}{gap}.",
+            release.why,
         ),
         heads=("side effect", ""),
         cells=(
             ("items taken out or unknown", f"{outcome.erased:,}"),
-            ("lost sets", f"{found.lost_sets:,} of {found.sets:,}"),
-            ("lost rules", f"{found.lost_rules:,} of {found.rules:,}"),
-            ("ghost rules", f"{found.ghost_rules:,}"),
-            ("dissimilarity", f"{found.dissimilarity:.2%}"),
-            ("hiding failure", f"{found.hiding_failure:.1%}"),
+            ("lost sets", f"{effects.lost_sets:,} of {effects.sets:,}"),
+            ("lost rules", f"{effects.lost_rules:,} of {effects.rules:,}"),
+            ("ghost rules", f"{effects.ghost_rules:,}"),
+            ("dissimilarity", f"{effects.dissimilarity:.2%}"),
+            ("hiding failure", f"{effects.hiding_failure:.1%}"),
         ),
-        after=(*told, *warned(made.marks)),
-        changes=(("rows", made.prepared.table.rows, made.rows.height),),
+        after=(*risks, *warned(release.marks)),
+        changes=(("rows", release.prepared.table.rows, release.rows.height),),
     )
 
 
-def figures(made: SanitizedRelease) -> dict[str, Any]:
+def figures(release: SanitizedRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
-        "rows": made.rows.height,
-        "algorithm": made.algorithm,
-        "why": made.why,
+        "rows": release.rows.height,
+        "algorithm": release.algorithm,
+        "why": release.why,
         "claims": [],
-        "hidden": len(made.prepared.rules.patterns),
-        "erased": made.outcome.erased,
-        "proven": made.outcome.proven,
-        "gap": made.outcome.gap,
-        "side_effects": made.effects.to_json(),
-        "attacks": made.audit.to_json(),
+        "hidden": len(release.prepared.rules.patterns),
+        "erased": release.outcome.erased,
+        "proven": release.outcome.proven,
+        "gap": release.outcome.gap,
+        "side_effects": release.effects.to_json(),
+        "attacks": release.audit.to_json(),
     }
 
 
@@ -266,18 +266,18 @@ class SanitizedComparison:
             raise PlanError("frontier.attacks: what is seen below the thresholds is compared already; remove the key")
         return {"run": False}
 
-    def measured(self, made: Release, table: Table) -> dict[str, Any]:
+    def measured(self, release: Release, table: Table) -> dict[str, Any]:
         """What is still seen, and what became of all other rules."""
-        found = cast("SanitizedRelease", made)
-        subject, effects = sanitized_subject(found), found.effects
+        sanitized_release = cast("SanitizedRelease", release)
+        subject, effects = sanitized_subject(sanitized_release), sanitized_release.effects
         forms = LoweredThresholds().variants(subject)
-        seen = max(one.run(subject, Chance(seed=0)).rate.value for _, one in forms)
+        seen = max(form.run(subject, Chance(seed=0)).rate.value for _, form in forms)
         return {
-            "algorithm_used": found.algorithm,
-            "proven_optimal": found.outcome.proven,
+            "algorithm_used": sanitized_release.algorithm,
+            "proven_optimal": sanitized_release.outcome.proven,
             "claims": [],
-            "rows": found.rows.height,
-            "suppressed_rows": found.prepared.table.rows - found.rows.height,
+            "rows": sanitized_release.rows.height,
+            "suppressed_rows": sanitized_release.prepared.table.rows - sanitized_release.rows.height,
             "classes": effects.rules - effects.lost_rules,
             "seen": seen,
             "utility": {
@@ -296,8 +296,10 @@ class SanitizedComparison:
 
     def privacy(self, records: Sequence[Record]) -> tuple[Axis, ...]:
         """What is seen."""
-        told = "the share of hidden patterns that appear where both thresholds are halved, or unknowns are read as had"
-        return (Axis(name="seen", meaning=told, better="lower", how="share", read=lambda one: one["seen"]),)
+        meaning = (
+            "the share of hidden patterns that appear where both thresholds are halved, or unknowns are read as had"
+        )
+        return (Axis(name="seen", meaning=meaning, better="lower", how="share", read=lambda record: record["seen"]),)
 
     def utility(self, metrics: Sequence[str], *, target: bool) -> tuple[Axis, ...]:
         """Side effects."""
@@ -315,7 +317,7 @@ class SanitizedComparison:
 
 
 def _axis(name: str, meaning: str, how: Any) -> Axis:
-    return Axis(name=name, meaning=meaning, better="lower", how=how, read=lambda one: one["utility"][name])
+    return Axis(name=name, meaning=meaning, better="lower", how=how, read=lambda record: record["utility"][name])
 
 
 # Sets that hide rules as a kind of release.
@@ -344,7 +346,7 @@ KIND = Kind(
     subject=refuse_bundle,
     apply=refuse_records,
     public_page=public_page,
-    done=lambda manifest: said(
+    done=lambda manifest: translated(
         "Sets of items are released from which some items were taken, so that certain rules can no longer be found."
     ),
     promises=promises,

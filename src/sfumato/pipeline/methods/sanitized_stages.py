@@ -79,12 +79,12 @@ def thresholds_of(plan: Plan) -> Thresholds:
         raise PlanError(f"privacy.{KEY}.{error}") from error
 
 
-def longest_of(said: Mapping[str, Any]) -> int:
+def longest_of(options: Mapping[str, Any]) -> int:
     """The most items of a set that is looked after."""
-    found = Keys.of(said, f"privacy.{KEY}").whole("longest") if "longest" in said else LONGEST
-    if found is None or found < 1:
-        raise PlanError(f"privacy.{KEY}.longest must be at least 1, not {found}")
-    return found
+    longest = Keys.of(options, f"privacy.{KEY}").whole("longest") if "longest" in options else LONGEST
+    if longest is None or longest < 1:
+        raise PlanError(f"privacy.{KEY}.longest must be at least 1, not {longest}")
+    return longest
 
 
 def rules_of(plan: Plan) -> HiddenRules:
@@ -108,7 +108,7 @@ def algorithm_of(plan: Plan) -> Any:
             f"algorithm.name: {name!r} hides no rules{nearest(name, known)} For privacy.{KEY} there are auto, "
             f"{listed(known)}"
         )
-    return configured(known[name], plan.algorithm.options, beside=("name", "seconds", "seed"))
+    return configured(known[name], plan.algorithm.options, other_keys=("name", "seconds", "seed"))
 
 
 def check(plan: Plan) -> None:
@@ -194,7 +194,7 @@ class SanitizedRelease(Release):
     def marks(self) -> list[str]:
         """Warnings that belong to the release: first of all, that it is not anonymous."""
         blocked = [BLOCKED] if self.outcome.unknown is not None else []
-        return [HIDES_ONLY, *blocked, *super().marks, *(one.told for one in self.near_unique)]
+        return [HIDES_ONLY, *blocked, *super().marks, *(column.told for column in self.near_unique)]
 
     @property
     def effort(self) -> Mapping[str, int | float | str]:
@@ -205,47 +205,47 @@ class SanitizedRelease(Release):
 # The stages of a sanitized release: read, prepare, search, recode, judge.
 
 
-def begin(asked: Asked) -> Asked:
+def begin(request: Asked) -> Asked:
     """Refuse a file of rules that cannot be read, before the table is."""
-    rules_of(asked.plan)
-    return asked
+    rules_of(request.plan)
+    return request
 
 
-def read(asked: Asked) -> Table:
+def read(request: Asked) -> Table:
     """The table, a long one gathered into one record a row."""
-    plan = asked.plan
-    return marked(item_table(plan, load_table(plan, asked.like, plan.input.path)), plan)
+    plan = request.plan
+    return marked(item_table(plan, load_table(plan, request.like, plan.input.path)), plan)
 
 
-def prepare(asked: Asked, table: Table) -> SanitizedPrepared:
+def prepare(request: Asked, table: Table) -> SanitizedPrepared:
     """Encode the sets, find the rules' items among theirs, and count the frequent sets."""
-    plan = asked.plan
+    plan = request.plan
     if not table.rows:
         raise DataError(f"{table.source} has no rows; a release needs some")
     schema = schema_of(plan, table.names, open_columns=plan.itemized)
     refuse_nested(plan, LocalTable(table), schema)
     name, rules = plan.itemized[0], rules_of(plan)
-    found = set_column(table, name, separator=plan.columns[name].separator)
-    _refuse_marks(plan, found)
-    records = Transactions(starts=found.starts, codes=found.codes, labels=found.labels)
+    item_column = set_column(table, name, separator=plan.columns[name].separator)
+    _refuse_marks(plan, item_column)
+    records = Transactions(starts=item_column.starts, codes=item_column.codes, labels=item_column.labels)
     longest = longest_of(asked_for(plan).table)
     problem = HidingProblem.of(records, rules.patterns, thresholds_of(plan), longest=longest)
     return SanitizedPrepared(table=table, schema=schema, column=name, rules=rules, problem=problem)
 
 
-def _refuse_marks(plan: Plan, found: ItemColumn) -> None:
+def _refuse_marks(plan: Plan, item_column: ItemColumn) -> None:
     """An item that looks unknown could not be told from one that is."""
-    marked_ = next((label for label in found.labels if label.endswith(UNKNOWN)), None)
+    marked_ = next((label for label in item_column.labels if label.endswith(UNKNOWN)), None)
     if plan.algorithm.name == UNKNOWNS and marked_ is not None:
         raise PlanError(
-            f"columns.{found.name}: the item {marked_!r} ends in {UNKNOWN!r}, which marks unknown items; name it "
+            f"columns.{item_column.name}: the item {marked_!r} ends in {UNKNOWN!r}, which marks unknown items; name it "
             "otherwise, or use another algorithm"
         )
 
 
-def search(asked: Asked, prepared: SanitizedPrepared, work: Work) -> Searched:
+def search(request: Asked, prepared: SanitizedPrepared, work: Work) -> Searched:
     """Run the plan's algorithm, or the one that ``auto`` chooses."""
-    plan = asked.plan
+    plan = request.plan
     inner = work.allowing(plan.algorithm.seconds)
     inner.chance = Chance(seed=plan.algorithm.seed)
     outcome: Sanitized = algorithm_of(plan)(prepared.problem, inner)
@@ -256,16 +256,16 @@ def search(asked: Asked, prepared: SanitizedPrepared, work: Work) -> Searched:
     return Searched(prepared=prepared, outcome=outcome, algorithm=outcome.method, why=why)
 
 
-def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+def recode(request: Asked, result: Searched) -> pl.DataFrame:
     """The released rows in random order; columns beside the sets are unchanged."""
-    plan, prepared, outcome = asked.plan, found.prepared, found.outcome
+    plan, prepared, outcome = request.plan, result.prepared, result.outcome
     columns = []
     for name, role in prepared.schema.roles.items():
         cells = prepared.table.frame[name]
         if name == prepared.column:
             columns.append(_shown(plan, name, outcome))
-        elif role is Role.IDENTIFIER and name in asked.keys:
-            columns.append(asked.keys[name].replace(cells).gather(outcome.rows))
+        elif role is Role.IDENTIFIER and name in request.keys:
+            columns.append(request.keys[name].replace(cells).gather(outcome.rows))
         elif role is Role.KEEP:
             columns.append(plain_cells(cells).gather(outcome.rows))
     order = Chance(seed=plan.algorithm.seed).generator().permutation(len(outcome.rows))
@@ -274,20 +274,20 @@ def recode(asked: Asked, found: Searched) -> pl.DataFrame:
 
 def _shown(plan: Plan, name: str, outcome: Sanitized) -> pl.Series:
     """The sets as they are written; unknown items stand where the items would."""
-    shown = outcome.shown if outcome.unknown is None else _with_unknown(outcome.shown, outcome.unknown)
-    items = ItemColumn(name=name, kind="set", starts=shown.starts, codes=shown.codes, labels=shown.labels)
+    sets = outcome.shown if outcome.unknown is None else _with_unknown(outcome.shown, outcome.unknown)
+    items = ItemColumn(name=name, kind="set", starts=sets.starts, codes=sets.codes, labels=sets.labels)
     return written(items, lists=plan.output_format == "parquet", separator=plan.columns[name].separator)
 
 
-def _with_unknown(shown: Transactions, unknown: Transactions) -> Transactions:
+def _with_unknown(sets: Transactions, unknown: Transactions) -> Transactions:
     """Both kinds of items in one set: each item is followed by its unknown twin."""
-    many = np.int64(max(2 * shown.count, 1))
-    own = shown.row_of.astype(np.int64) * many + 2 * shown.codes
+    many = np.int64(max(2 * sets.count, 1))
+    own = sets.row_of.astype(np.int64) * many + 2 * sets.codes
     open_ = unknown.row_of.astype(np.int64) * many + 2 * unknown.codes + 1
     keys = np.sort(np.concatenate((own, open_)))
     owner, codes = np.divmod(keys, many)
-    starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=shown.rows), dtype=np.int64)))
-    labels = tuple(text for label in shown.labels for text in (label, f"{label}{UNKNOWN}"))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=sets.rows), dtype=np.int64)))
+    labels = tuple(text for label in sets.labels for text in (label, f"{label}{UNKNOWN}"))
     return Transactions(starts=starts, codes=codes.astype(np.int32), labels=labels)
 
 
@@ -299,26 +299,28 @@ def possible(outcome: Sanitized) -> Transactions:
     return replace(both, codes=both.codes // 2, labels=outcome.shown.labels)
 
 
-def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> SanitizedRelease:
+def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> SanitizedRelease:
     """Look for every sensitive pattern in the records as they are shown; one that is found is refused."""
-    prepared, outcome = found.prepared, found.outcome
+    prepared, outcome = result.prepared, result.outcome
     patterns, limits = prepared.rules.patterns, prepared.problem.thresholds
-    for one in hidden_checks(outcome.shown, possible(outcome), patterns, limits):
-        if not one.holds:
-            raise ClaimRefuted(f"{found.algorithm} gave records that still yield a sensitive rule; nothing was written")
+    for check in hidden_checks(outcome.shown, possible(outcome), patterns, limits):
+        if not check.holds:
+            raise ClaimRefuted(
+                f"{result.algorithm} gave records that still yield a sensitive rule; nothing was written"
+            )
     effects = _effects(prepared.problem, outcome, patterns)
     return SanitizedRelease(
         kind=kind,
-        plan=asked.plan,
+        plan=request.plan,
         prepared=prepared,
         outcome=outcome,
         rows=rows,
         claims=(),
         effects=effects,
         utility=effects.to_json() | {"erased": float(outcome.erased)},
-        algorithm=found.algorithm,
-        why=found.why,
-        like=asked.like,
+        algorithm=result.algorithm,
+        why=result.why,
+        like=request.like,
     )
 
 
@@ -328,15 +330,15 @@ def _effects(problem: HidingProblem, outcome: Sanitized, patterns: tuple[Pattern
 
 def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work) -> Iterable[Check]:
     """What the steward finds beside the original: what is hidden, and the same records, but for chance and time."""
-    asked = Asked(plan=plan, keys={}, like=original)
+    request = Asked(plan=plan, keys={}, like=original)
     table = tables_of(folder, manifest)["data"]
     yield from opened(manifest, table, rules_of(plan))
     if plan.algorithm.name == UNKNOWNS or CUT_SHORT in manifest["marks"]:
         return
-    found = search(asked, prepare(asked, read(asked)), work)
-    name = found.prepared.column
-    yield same("algorithm of the release", manifest["recoding"]["algorithm"], found.algorithm)
-    mine = _shown(replace(plan, format="csv"), name, found.outcome)
+    result = search(request, prepare(request, read(request)), work)
+    name = result.prepared.column
+    yield same("algorithm of the release", manifest["recoding"]["algorithm"], result.algorithm)
+    mine = _shown(replace(plan, format="csv"), name, result.outcome)
     cells = table.frame[name]
     theirs = cells.list.join(plan.columns[name].separator) if cells.dtype.is_nested() else cells.cast(pl.String)
     alike = mine.sort().to_list() == theirs.fill_null("").sort().to_list()

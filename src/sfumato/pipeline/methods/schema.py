@@ -101,8 +101,8 @@ class Ground(Brief):
         """Refuse rows whose values changed since their labels were looked up: they would have none."""
         for name, base in self.based.items():
             place = cells.quasi.index(name)
-            found = total(cells.keys[place].astype(np.int64), cells.sizes, len(cells.labels[place]))
-            if not np.array_equal(found, base.domain.all_counts):
+            counts = total(cells.keys[place].astype(np.int64), cells.sizes, len(cells.labels[place]))
+            if not np.array_equal(counts, base.domain.all_counts):
                 raise DataError(
                     f"{self.source.source} changed while it was read: column {name!r} has other values than before; "
                     "release a table that nobody writes to, or a copy"
@@ -131,7 +131,9 @@ def ground(
         source=source.coarser(labels) if labels else source,
         people=people.coarser(labels) if labels and people is not None else people,
         domains={**domains, **{name: base.domain for name, base in based.items()}},
-        hierarchies=tuple(based[name].hierarchy if name in based else one for name, one in hierarchies.items()),
+        hierarchies=tuple(
+            based[name].hierarchy if name in based else hierarchy for name, hierarchy in hierarchies.items()
+        ),
         based=based,
     )
 
@@ -139,8 +141,8 @@ def ground(
 def bound_hierarchy(plan: Plan, domain: ObservedDomain) -> Hierarchy:
     """Bind the plan's hierarchy to a column."""
     tree = plan.columns[domain.column].hierarchy
-    made = builder(tree or {"kind": "flat"}, f"columns.{domain.column}.hierarchy", plan.folder)
-    return made.build(domain)
+    hierarchy_builder = builder(tree or {"kind": "flat"}, f"columns.{domain.column}.hierarchy", plan.folder)
+    return hierarchy_builder.build(domain)
 
 
 # Which algorithms can be asked to meet a requirement: each says by itself what it cannot do, before it begins.
@@ -161,11 +163,11 @@ class Fit:
 def fitting(plan: Plan, kind: str, begun: Callable[[Plan, Work], object], auto: str, why: str) -> dict[str, Any]:
     """Every algorithm for a kind of release, and what `auto` stands for; ``begun`` begins the one that a plan names."""
     parts = catalog().solving(kind)
-    found = [
+    fits = [
         Fit(name=name, about=first_line(part.found), why_not=_why_not(plan, name, begun))
         for name, part in parts.items()
     ]
-    return {"algorithms": [asdict(one) for one in found], "auto": auto, "why": why}
+    return {"algorithms": [asdict(fit) for fit in fits], "auto": auto, "why": why}
 
 
 def _why_not(plan: Plan, name: str, begun: Callable[[Plan, Work], object]) -> str:

@@ -39,7 +39,7 @@ from sfumato.pipeline.plan.columns import refuse_guarded
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release, as_written, versions
-from sfumato.reports.language import said
+from sfumato.reports.language import translated
 from sfumato.reports.unclaimed_rows import SwappedFacts, render_swapped
 from sfumato.tables.schema import Role, Schema
 from sfumato.tables.table import Table, plain_cells
@@ -95,13 +95,15 @@ class SwappedRelease(Release):
     @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release: first of all, that it is not anonymous."""
-        return [NOT_ANONYMOUS, *super().marks, *(one.told for one in self.near_unique)]
+        return [NOT_ANONYMOUS, *super().marks, *(column.told for column in self.near_unique)]
 
 
 def algorithm_of(plan: Plan) -> Swapping:
     """The algorithm with the plan's options."""
-    made: Swapping = configured(catalog().algorithms[SWAPPING], plan.algorithm.options, beside=("name", "seed"))
-    return made
+    algorithm: Swapping = configured(
+        catalog().algorithms[SWAPPING], plan.algorithm.options, other_keys=("name", "seed")
+    )
+    return algorithm
 
 
 def check(plan: Plan) -> None:
@@ -130,14 +132,14 @@ def check(plan: Plan) -> None:
     refuse_attacks(plan.attack.accept, "swapped", key="accept")
 
 
-def read(asked: Asked) -> Table:
+def read(request: Asked) -> Table:
     """The table."""
-    return marked(load_table(asked.plan, asked.like, asked.plan.input.path), asked.plan)
+    return marked(load_table(request.plan, request.like, request.plan.input.path), request.plan)
 
 
-def prepare(asked: Asked, table: Table) -> SwapPrepared:
+def prepare(request: Asked, table: Table) -> SwapPrepared:
     """Describe the columns, and number the groups of similar rows."""
-    plan, source = asked.plan, LocalTable(table)
+    plan, source = request.plan, LocalTable(table)
     schema = schema_of(plan, source.names, open_columns=source.names)
     refuse_nested(plan, source, schema)
     source, dropped = without_missing(plan, source, schema)
@@ -154,7 +156,7 @@ def _similar(plan: Plan, source: LocalTable, swapping: Swapping) -> Ids:
         if name not in source.names:
             raise unknown_column(name, source.names, where="algorithm.within")
         domain = source.domain(name, plan.columns[name].type)  # type: ignore[arg-type]
-        found = source.coded(domain).codes
+        column_codes = source.coded(domain).codes
         if level:
             tree = plan.columns[name].hierarchy
             if tree is None:
@@ -164,25 +166,25 @@ def _similar(plan: Plan, source: LocalTable, swapping: Swapping) -> Ids:
                 raise PlanError(
                     f"algorithm.within.{name}: the hierarchy has levels 0 to {len(levels) - 1}, not {level}"
                 )
-            found = levels[level].parent[found]
-        codes.append(found.astype(np.int32))
-        sizes.append(int(found.max(initial=0)) + 1)
+            column_codes = levels[level].parent[column_codes]
+        codes.append(column_codes.astype(np.int32))
+        sizes.append(int(column_codes.max(initial=0)) + 1)
     return distinct(codes, sizes, source.rows)[0] if codes else np.zeros(source.rows, np.int64)
 
 
-def search(asked: Asked, prepared: SwapPrepared, work: Work) -> Searched:
+def search(request: Asked, prepared: SwapPrepared, work: Work) -> Searched:
     """Draw who exchanges values with whom."""
     inner = work.within(None)
-    inner.chance = Chance(seed=asked.plan.algorithm.seed)
-    outcome = algorithm_of(asked.plan)(prepared.problem, inner)
+    inner.chance = Chance(seed=request.plan.algorithm.seed)
+    outcome = algorithm_of(request.plan)(prepared.problem, inner)
     return Searched(prepared=prepared, outcome=outcome, algorithm=SWAPPING, why="Named in the plan.")
 
 
-def recode(asked: Asked, found: Searched) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+def recode(request: Asked, result: Searched) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """The released rows in random order, and which of them was made from each row of the original."""
-    shown = swapped_rows(found.prepared, found.outcome, asked.keys)
-    order = Chance(seed=asked.plan.algorithm.seed).generator().permutation(shown.height)
-    return shown[order], np.argsort(order)
+    rows = swapped_rows(result.prepared, result.outcome, request.keys)
+    order = Chance(seed=request.plan.algorithm.seed).generator().permutation(rows.height)
+    return rows[order], np.argsort(order)
 
 
 def swapped_rows(prepared: SwapPrepared, outcome: Swaps, keys: Mapping[str, Any]) -> pl.DataFrame:
@@ -197,29 +199,31 @@ def swapped_rows(prepared: SwapPrepared, outcome: Swaps, keys: Mapping[str, Any]
     return pl.DataFrame(columns)
 
 
-def judge(kind: Kind, asked: Asked, found: Searched, recoded: tuple[pl.DataFrame, NDArray[np.int64]]) -> SwappedRelease:
+def judge(
+    kind: Kind, request: Asked, result: Searched, recoded: tuple[pl.DataFrame, NDArray[np.int64]]
+) -> SwappedRelease:
     """Claim nothing; but rows with values that the original does not have are refused."""
-    prepared, (rows, own) = found.prepared, recoded
+    prepared, (rows, own) = result.prepared, recoded
     names = [name for name in rows.columns if prepared.schema.roles[name] in PUBLISHED]
     before = _texts(pl.DataFrame([prepared.cells(name) for name in names]))
     in_order = _texts(rows[own].select(names))
     groups = pl.Series(prepared.problem.similar)
-    for one in kept_exactly(before, in_order, list(found.outcome.sources), groups):
-        if not one.holds:
-            raise ClaimRefuted(f"{found.algorithm} gave rows with other {one.what}; nothing was written")
+    for check in kept_exactly(before, in_order, list(result.outcome.sources), groups):
+        if not check.holds:
+            raise ClaimRefuted(f"{result.algorithm} gave rows with other {check.what}; nothing was written")
     return SwappedRelease(
         kind=kind,
-        plan=asked.plan,
+        plan=request.plan,
         prepared=prepared,
-        outcome=found.outcome,
+        outcome=result.outcome,
         own=own,
         rows=rows,
-        published=_published(asked.plan, prepared, rows),
+        published=_published(request.plan, prepared, rows),
         claims=(),
-        utility=_changed(before, in_order, list(found.outcome.sources)),
-        algorithm=found.algorithm,
-        why=found.why,
-        like=asked.like,
+        utility=_changed(before, in_order, list(result.outcome.sources)),
+        algorithm=result.algorithm,
+        why=result.why,
+        like=request.like,
     )
 
 
@@ -257,8 +261,8 @@ def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: objec
 
     Partners are drawn anew whenever a release is made, so rows are not compared one by one.
     """
-    asked = Asked(plan=plan, keys={}, like=original)
-    prepared = prepare(asked, read(asked))
+    request = Asked(plan=plan, keys={}, like=original)
+    prepared = prepare(request, read(request))
     table = tables_of(folder, manifest)["data"].frame
     names = [name for name in table.columns if prepared.schema.roles[name] in PUBLISHED]
     mark = next(iter(prepared.source.missing), "")
@@ -270,44 +274,44 @@ def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: objec
 # From a release of swapped rows to its files, manifest, report and summary, and to what attackers find.
 
 
-def attack(made: SwappedRelease, work: Work) -> Audit:
+def attack(release: SwappedRelease, work: Work) -> Audit:
     """Look for people by what is nearest to them; more than the plan allows is refused."""
-    asked = made.plan.attack
-    if not asked.run:
+    attack_plan = release.plan.attack
+    if not attack_plan.run:
         return Audit()
-    subject, inner = swapped_subject(made), work.within(asked.seconds)
+    subject, inner = swapped_subject(release), work.within(attack_plan.seconds)
     findings, skipped = [], {}
-    chosen = chosen_attacks(asked.attacks, "swapped")
+    chosen = chosen_attacks(attack_plan.attacks, "swapped")
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
-        one = part.make(asked.trials)
-        if why := over(inner, asked.seconds) or one.fits(subject):
+        attack = part.make(attack_plan.trials)
+        if why := over(inner, attack_plan.seconds) or attack.fits(subject):
             skipped[name] = why
             continue
-        findings.append(replace(one.run(subject, Chance(seed=made.plan.algorithm.seed), None), attack=name))
+        findings.append(replace(attack.run(subject, Chance(seed=release.plan.algorithm.seed), None), attack=name))
     work.advance("attack", 1, 1)
-    found = Audit(findings=tuple(findings), skipped=skipped)
-    found.refuse(asked.max_risk, asked.accept)
-    return found
+    audit = Audit(findings=tuple(findings), skipped=skipped)
+    audit.refuse(attack_plan.max_risk, attack_plan.accept)
+    return audit
 
 
-def swapped_subject(made: SwappedRelease) -> Subject:
+def swapped_subject(release: SwappedRelease) -> Subject:
     """The released rows and the people behind them; every value stands for itself."""
-    prepared, schema = made.prepared, made.prepared.schema
+    prepared, schema = release.prepared, release.prepared.schema
     names = (*schema.quasi, *schema.sensitive)
     mark = next(iter(prepared.source.missing), "")
     people = pl.DataFrame([prepared.cells(name) for name in names]).select(pl.all().cast(pl.String).fill_null(mark))
-    released = made.rows.select(pl.col(names).cast(pl.String).fill_null(mark))
-    kinds = {name: prepared.source.column(name, made.plan.columns[name].type).kind for name in names}  # type: ignore[arg-type]
+    released = release.rows.select(pl.col(names).cast(pl.String).fill_null(mark))
+    kinds = {name: prepared.source.column(name, release.plan.columns[name].type).kind for name in names}  # type: ignore[arg-type]
     return Subject(
         release=released,
         quasi=schema.quasi,
         sensitive=schema.sensitive,
         coverage={name: Coverage.plain(people[name].unique().sort().to_list()) for name in schema.quasi},
         people=people,
-        algorithm=made.algorithm,
+        algorithm=release.algorithm,
         numeric=frozenset(name for name, kind in kinds.items() if kind in ("integer", "real")),
-        own=made.own,
+        own=release.own,
     )
 
 
@@ -329,27 +333,27 @@ def refuse_frontier(plan: Plan) -> NoReturn:
     raise PlanError("algorithm.name: a frontier compares models, and swapping meets none; make releases one by one")
 
 
-def files(made: SwappedRelease) -> dict[str, pl.DataFrame]:
+def files(release: SwappedRelease) -> dict[str, pl.DataFrame]:
     """The released rows."""
-    return {"data": as_written(made.rows, made.plan.output_format, made.published.missing)}
+    return {"data": as_written(release.rows, release.plan.output_format, release.published.missing)}
 
 
-def manifest(made: SwappedRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(release: SwappedRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated; how many values really changed depends on the original, and is the steward's."""
     ((data, digest),) = files.items()
-    swapping = made.swapping
+    swapping = release.swapping
     return {
-        "data": {"file": data, "sha256": digest, **made.published.to_json()},
+        "data": {"file": data, "sha256": digest, **release.published.to_json()},
         "claims": [],
         "recoding": {
-            "algorithm": made.algorithm,
-            "why": made.why,
+            "algorithm": release.algorithm,
+            "why": release.why,
             "rate": float(swapping.rate),
-            "columns": list(made.outcome.sources),
+            "columns": list(release.outcome.sources),
             "within": dict(swapping.within),
-            **({"left_out": made.prepared.dropped_rows} if made.prepared.dropped_rows else {}),
+            **({"left_out": release.prepared.dropped_rows} if release.prepared.dropped_rows else {}),
         },
-        **made.audit.stated(),
+        **release.audit.stated(),
         "versions": versions("numpy", "polars"),
     }
 
@@ -357,7 +361,7 @@ def manifest(made: SwappedRelease, files: Mapping[str, str]) -> dict[str, Any]:
 def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
     """The report as one HTML page: a function of the manifest and the rows."""
     rows, stated = tables["data"].frame, manifest["recoding"]
-    shown = [one["name"] for one in manifest["data"]["columns"] if one["name"] in stated["columns"]]
+    names = [column["name"] for column in manifest["data"]["columns"] if column["name"] in stated["columns"]]
     facts = SwappedFacts(
         made=str(manifest["made"]),
         version=str(manifest["sfumato"]),
@@ -367,7 +371,7 @@ def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: 
         within=tuple((name, int(level)) for name, level in stated["within"].items()),
         left_out=int(stated.get("left_out", 0)),
         marks=tuple(manifest["marks"]),
-        columns=tuple((name, _counted(rows[name])) for name in shown),
+        columns=tuple((name, _counted(rows[name])) for name in names),
         findings=tuple(map(Finding.from_json, manifest["attacks"])),
         skipped=dict(manifest["attacks_not_made"]),
     )
@@ -386,28 +390,33 @@ def _counted(cells: pl.Series) -> tuple[tuple[str, int], ...]:
     return tuple((str(value), int(many)) for value, many in counts.iter_rows())
 
 
-def summary(made: SwappedRelease) -> Summary:
+def summary(release: SwappedRelease) -> Summary:
     """What was exchanged, how often people are still found, and that nothing is claimed."""
-    found = [one for one in made.audit.findings if one.rate.carried_out]
-    risks = tuple(f"{one.attack}: {one.rate.value:.1%} of {one.rate.trials:,} people are found." for one in found)
+    findings = [finding for finding in release.audit.findings if finding.rate.carried_out]
+    risks = tuple(
+        f"{finding.attack}: {finding.rate.value:.1%} of {finding.rate.trials:,} people are found."
+        for finding in findings
+    )
     return Summary(
-        lines=(f"Swapped, nothing is claimed: {made.rows.height:,} rows with {made.swapping.rate:.3g} exchanged.",),
+        lines=(
+            f"Swapped, nothing is claimed: {release.rows.height:,} rows with {release.swapping.rate:.3g} exchanged.",
+        ),
         heads=("column", "rows that show another value"),
-        cells=tuple((name.removeprefix("changed "), f"{share:.1%}") for name, share in made.utility.items()),
-        after=(*risks, *warned(made.marks)),
-        changes=(("rows", made.prepared.source.rows, made.rows.height),),
+        cells=tuple((name.removeprefix("changed "), f"{share:.1%}") for name, share in release.utility.items()),
+        after=(*risks, *warned(release.marks)),
+        changes=(("rows", release.prepared.source.rows, release.rows.height),),
     )
 
 
-def figures(made: SwappedRelease) -> dict[str, Any]:
+def figures(release: SwappedRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
-        "rows": made.rows.height,
-        "algorithm": made.algorithm,
+        "rows": release.rows.height,
+        "algorithm": release.algorithm,
         "claims": [],
-        "rate": float(made.swapping.rate),
-        "changed": {name.removeprefix("changed "): share for name, share in made.utility.items()},
-        "attacks": made.audit.to_json(),
+        "rate": float(release.swapping.rate),
+        "changed": {name.removeprefix("changed "): share for name, share in release.utility.items()},
+        "attacks": release.audit.to_json(),
     }
 
 
@@ -430,7 +439,7 @@ KIND = Kind(
     subject=refuse_bundle,
     apply=refuse_records,
     public_page=public_page,
-    done=lambda manifest: said(
+    done=lambda manifest: translated(
         "Values were exchanged between rows: every value was somebody's, and many stand in another row now."
     ),
     summary=summary,

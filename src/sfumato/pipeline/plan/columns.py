@@ -55,17 +55,17 @@ _WEEK = 7
 
 def date_keys(keys: Keys) -> dict[str, Any]:
     """What a column's table says about its dates."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if "format" in keys.table:
-        found["format"] = keys.one_of("format", ORDERS, ORDERS[0])
+        settings["format"] = keys.one_of("format", ORDERS, ORDERS[0])
     if "pivot" in keys.table:
-        found["pivot"] = keys.whole("pivot")
+        settings["pivot"] = keys.whole("pivot")
     if "shift" in keys.table:
         inner = Keys.of(keys.table["shift"], keys.at("shift"))
         inner.only("key_file", "days", "by", "period", "weeks")
         inner.required_text("key_file")
-        found["shift"] = inner.table
-    return found
+        settings["shift"] = inner.table
+    return settings
 
 
 def check_date(column: ColumnPlan, name: str) -> None:
@@ -85,26 +85,26 @@ def check_date(column: ColumnPlan, name: str) -> None:
 
 
 def _check_shift(column: ColumnPlan, at: str) -> None:
-    said: Mapping[str, Any] = column.shift or {}
+    shift: Mapping[str, Any] = column.shift or {}
     if column.role not in _SHIFTED:
         raise PlanError(
             f"{at}: a column with role = '{column.role}' does not publish days; shift is for the roles "
             f"{listed(list(map(str, _SHIFTED)))}. A quasi-identifier is generalized instead"
         )
-    if not isinstance(said.get("key_file"), str):
+    if not isinstance(shift.get("key_file"), str):
         raise PlanError(
             f'{at}.key_file is missing; anybody could move the dates back. Use {{ key_file = "secret.key" }}'
         )
-    days = said.get("days")
+    days = shift.get("days")
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
         raise PlanError(f"{at}.days must be a whole number from 1 to {MOST_DAYS:,} such as 365, not {days!r}")
-    if "by" in said and not isinstance(said["by"], str):
-        raise PlanError(f"{at}.by must be the name of a column, not {said['by']!r}")
-    if not isinstance(said.get("weeks", False), bool):
-        raise PlanError(f"{at}.weeks must be true or false, not {said['weeks']!r}")
-    if said.get("weeks") and days < _WEEK:
+    if "by" in shift and not isinstance(shift["by"], str):
+        raise PlanError(f"{at}.by must be the name of a column, not {shift['by']!r}")
+    if not isinstance(shift.get("weeks", False), bool):
+        raise PlanError(f"{at}.weeks must be true or false, not {shift['weeks']!r}")
+    if shift.get("weeks") and days < _WEEK:
         raise PlanError(f"{at}.days must be at least {_WEEK} where dates move by whole weeks, not {days}")
-    ends = period_of(said, at)
+    ends = period_of(shift, at)
     if ends is not None and (ends[1] - ends[0]).days < 2 * days:
         raise PlanError(
             f"{at}.period: from {ends[0]} to {ends[1]} are {(ends[1] - ends[0]).days:,} days; no date would be left of "
@@ -132,13 +132,13 @@ def period_of(settings: Mapping[str, Any], at: str) -> tuple[date, date] | None:
 def check_shifts(columns: Mapping[str, ColumnPlan], unit: str | None) -> None:
     """Refuse shifts that differ, for then intervals between columns would be lost, and shifts of nobody's dates."""
     shifts = {name: column.shift for name, column in columns.items() if column.shift is not None}
-    for name, said in shifts.items():
-        if "by" not in said and unit is None:
+    for name, shift in shifts.items():
+        if "by" not in shift and unit is None:
             raise PlanError(
                 f"columns.{name}.shift.by is missing; name the column that tells people apart, or set input.unit"
             )
         first = next(iter(shifts))
-        if dict(said) != dict(shifts[first]):
+        if dict(shift) != dict(shifts[first]):
             raise PlanError(
                 f"columns.{name}.shift differs from columns.{first}.shift; all dates of a person move by the same "
                 "number of days, so write the same shift for both"
@@ -154,22 +154,22 @@ def form_of(column: ColumnPlan) -> DateForm | None:
 
 def stated_forms(columns: Mapping[str, Mapping[str, Any]]) -> dict[str, DateForm | None]:
     """How the dates of the columns of type date are written, by a manifest's plan."""
-    dates = {name: said for name, said in columns.items() if said.get("type") == "date"}
+    dates = {name: column for name, column in columns.items() if column.get("type") == "date"}
     return {
-        name: DateForm(order=said["format"], pivot=said.get("pivot", PIVOT)) if "format" in said else None
-        for name, said in dates.items()
+        name: DateForm(order=column["format"], pivot=column.get("pivot", PIVOT)) if "format" in column else None
+        for name, column in dates.items()
     }
 
 
 def public_dates(column: ColumnPlan) -> dict[str, Any]:
     """As the manifest shows it: the key and its file stay with the steward."""
-    shown: dict[str, Any] = {} if column.format is None else {"format": column.format}
-    shown |= {} if column.pivot is None else {"pivot": column.pivot}
+    document: dict[str, Any] = {} if column.format is None else {"format": column.format}
+    document |= {} if column.pivot is None else {"pivot": column.pivot}
     if column.shift is None:
-        return shown
+        return document
     ends = period_of(column.shift, "shift")
     more = {} if ends is None else {"period": [end.isoformat() for end in ends]}
-    return shown | {
+    return document | {
         "shift": {"days": column.shift["days"], **more, **({"weeks": True} if column.shift.get("weeks") else {})}
     }
 
@@ -202,15 +202,15 @@ OTHER = "other"
 
 def domain_keys(keys: Keys) -> dict[str, Any]:
     """What a column's table says about its domain; ``outside`` beside ``long`` is about points and is not read here."""
-    found: dict[str, Any] = {"domain_from": keys.one_of("domain_from", FROM, "declared")}
+    settings: dict[str, Any] = {"domain_from": keys.one_of("domain_from", FROM, "declared")}
     if "outside" in keys.table and "long" not in keys.table:
-        found["outside"] = keys.one_of("outside", OUTSIDE, "clamp")
+        settings["outside"] = keys.one_of("outside", OUTSIDE, "clamp")
     if "other" in keys.table:
-        found["other"] = keys.required_text("other")
+        settings["other"] = keys.required_text("other")
     within = keys.numbers("within")
     if "within" in keys.table and (len(within) != 2 or not within[0] < within[1]):
         raise PlanError(f"{keys.at('within')} must be two numbers, the smaller first, not {keys.table['within']!r}")
-    return {**found, "within": within}
+    return {**settings, "within": within}
 
 
 def check_domain(column: ColumnPlan, name: str) -> None:
@@ -231,10 +231,10 @@ def check_domain(column: ColumnPlan, name: str) -> None:
 
 def refuse_profiled(columns: Mapping[str, ColumnPlan], whom: str) -> None:
     """Refuse domains that ``sfumato profile`` read off the rows and that nobody has confirmed."""
-    found = [name for name, one in columns.items() if one.domain_from == "profile" and _told(one)]
-    if found:
+    names = [name for name, column in columns.items() if column.domain_from == "profile" and _told(column)]
+    if names:
         raise PlanError(
-            f"columns.{found[0]}.domain_from: the domains of {listed(found, most=30)} were read off the rows by "
+            f"columns.{names[0]}.domain_from: the domains of {listed(names, most=30)} were read off the rows by "
             f"`sfumato profile`, and one record can move them; {whom} needs domains that are public knowledge. Check "
             'each, correct it, and write domain_from = "public"; or let a release find it for a part of the budget '
             'with domain_from = "discover"'
@@ -258,9 +258,9 @@ def refuse_total(columns: Mapping[str, ColumnPlan], kind: str) -> None:
 
 def public_keys(column: ColumnPlan) -> dict[str, Any]:
     """As the manifest shows them: what differs from the defaults."""
-    shown: dict[str, Any] = {} if column.domain_from == "declared" else {"domain_from": column.domain_from}
-    shown |= {key: getattr(column, key) for key in ("outside", "other") if getattr(column, key) is not None}
-    return shown | ({"within": list(column.within)} if column.within else {})
+    document: dict[str, Any] = {} if column.domain_from == "declared" else {"domain_from": column.domain_from}
+    document |= {key: getattr(column, key) for key in ("outside", "other") if getattr(column, key) is not None}
+    return document | ({"within": list(column.within)} if column.within else {})
 
 
 # What a plan says about one column.
@@ -360,25 +360,25 @@ class ColumnPlan:
 
     def public(self) -> dict[str, Any]:
         """As the manifest shows it: without any path, and without values that are not declared."""
-        shown: dict[str, Any] = {"role": list(BOTH) if self.guarded else str(self.role)}
+        document: dict[str, Any] = {"role": list(BOTH) if self.guarded else str(self.role)}
         if self.type:
-            shown["type"] = self.type
+            document["type"] = self.type
         if self.itemized:
-            shown["separator"] = self.separator
+            document["separator"] = self.separator
         if self.type == "trajectory":
-            shown["mark"] = self.mark
+            document["mark"] = self.mark
         if self.long is not None and self.long.spec.clock is not None and self.long.spec.clock.split is not None:
-            shown["record"] = "window"
+            document["record"] = "window"
         if self.pseudonym is not None:
-            shown["pseudonym"] = "keyed"
+            document["pseudonym"] = "keyed"
         for name, tree in (("hierarchy", self.hierarchy), ("time_hierarchy", self.time_hierarchy)):
             if tree is not None:
-                shown[name] = str(tree.get("kind") or next(iter(tree), ""))
+                document[name] = str(tree.get("kind") or next(iter(tree), ""))
         if self.base:
-            shown["base"] = self.base
+            document["base"] = self.base
         if self.values:
-            shown["values"] = len(self.values)
-        return shown | public_dates(self) | public_keys(self)
+            document["values"] = len(self.values)
+        return document | public_dates(self) | public_keys(self)
 
 
 def column_plan(keys: Keys, name: str) -> ColumnPlan:
@@ -455,8 +455,8 @@ def _refuse_unguarded(column: ColumnPlan, name: str, folder: Path) -> None:
     tree = column.hierarchy
     if tree is not None and "file" in tree:
         return
-    made = None if tree is None else builder(tree, f"columns.{name}.hierarchy", folder).declared()
-    if not isinstance(made, Categories) or not made.paths:
+    domain = None if tree is None else builder(tree, f"columns.{name}.hierarchy", folder).declared()
+    if not isinstance(domain, Categories) or not domain.paths:
         raise PlanError(
             f'columns.{name}.role = ["quasi", "sensitive"] needs a declared tree of categories as its hierarchy (file, '
             "tree, bundled or groups): what a label tells is counted over the values that it covers"

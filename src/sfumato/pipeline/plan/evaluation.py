@@ -129,24 +129,24 @@ class AuditPlan:
             public=keys.texts("public") if "public" in keys.table else None,
             k=2 if "k" not in keys.table else keys.whole("k") or 0,
             groups=tuple(
-                Keys(table={"group": one}, path=f"{keys.at('groups')}[{place}]").texts("group")
-                for place, one in enumerate(groups)
+                Keys(table={"group": group}, path=f"{keys.at('groups')}[{place}]").texts("group")
+                for place, group in enumerate(groups)
             ),
-            width={name: _span(Keys.of(one, width.at(name))) for name, one in width.table.items()},
+            width={name: _span(Keys.of(span, width.at(name))) for name, span in width.table.items()},
             log=keys.text("log"),
         )
 
 
 def _span(keys: Keys) -> dict[str, Any]:
     keys.only("low", "high", "width", "means")
-    found: dict[str, Any] = {name: keys.number(name) for name in ("low", "high", "width")}
-    for name, value in found.items():
+    span: dict[str, Any] = {name: keys.number(name) for name in ("low", "high", "width")}
+    for name, value in span.items():
         if value is None:
             raise PlanError(f"{keys.at(name)} is missing")
     means = keys.numbers("means")
     if len(means) != 2:
         raise PlanError(f"{keys.at('means')} must be two numbers, between which the mean of any k people lies")
-    return {**found, "means": means}
+    return {**span, "means": means}
 
 
 # What a plan's [frontier] table says: which algorithms, parameters and metrics are compared, and for how long.
@@ -211,19 +211,19 @@ class FrontierPlan:
             if not tree["algorithms"]:
                 raise PlanError(f"--algorithms {algorithms}: no algorithm is named; use --algorithms optimal,mondrian")
         given = {"seconds": self.seconds if seconds is None else seconds, "jobs": self.jobs if jobs is None else jobs}
-        made = FrontierPlan.of(Keys.of(tree | {k: v for k, v in given.items() if v is not None}, "frontier"))
-        return replace(made, grid={**self.grid, **dict(map(_spoken, grid))})
+        frontier_plan = FrontierPlan.of(Keys.of(tree | {k: v for k, v in given.items() if v is not None}, "frontier"))
+        return replace(frontier_plan, grid={**self.grid, **dict(map(_spoken, grid))})
 
 
 def _algorithms(keys: Keys) -> tuple[Tree, ...]:
     value = keys.table.get("algorithms", ())
     if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
         raise PlanError(f"{keys.at('algorithms')} must be a list of names or tables, not {value!r}")
-    found = [_algorithm(item, f"{keys.at('algorithms')}[{place}]") for place, item in enumerate(value)]
-    for place, item in enumerate(found):
-        if item in found[:place]:
+    algorithms = [_algorithm(item, f"{keys.at('algorithms')}[{place}]") for place, item in enumerate(value)]
+    for place, item in enumerate(algorithms):
+        if item in algorithms[:place]:
             raise PlanError(f"{keys.at('algorithms')}[{place}]: {item['name']!r} is listed twice")
-    return tuple(found)
+    return tuple(algorithms)
 
 
 def _algorithm(item: Any, where: str) -> Tree:
@@ -259,14 +259,14 @@ def _spoken(text: str) -> tuple[str, tuple[Any, ...]]:
     if not mark or not key.strip() or not values.strip():
         raise PlanError(f"--grid {text}: must look like privacy.k_anonymity=2,5,10")
     try:
-        found = read_toml(f"values = [{values}]")["values"]
+        parsed_values = read_toml(f"values = [{values}]")["values"]
     except tomllib.TOMLDecodeError:
-        found = [_value(part.strip()) for part in values.split(",")]
+        parsed_values = [_value(part.strip()) for part in values.split(",")]
     except ValueError as error:
         raise PlanError(f"--grid {key.strip()}: {error}") from None
-    if not found:
+    if not parsed_values:
         raise PlanError(f"--grid {text}: names no value; it must look like privacy.k_anonymity={listed([2, 5])}")
-    return key.strip(), _once(tuple(found), f"--grid {key.strip()}")
+    return key.strip(), _once(tuple(parsed_values), f"--grid {key.strip()}")
 
 
 def _value(text: str) -> Any:

@@ -69,11 +69,11 @@ def _of_file(keys: Keys, folder: Path) -> Builder:
         if "attribute" in keys.table:
             raise PlanError(f"{keys.at('attribute')} goes with a .hchy file, not with {path.name!r}")
         return read_hierarchy(path)
-    found = read_hchy(path)
+    hierarchy_file = read_hchy(path)
     if "attribute" not in keys.table:
-        known = listed([one.name for one in found.attributes], most=40)
+        known = listed([attribute.name for attribute in hierarchy_file.attributes], most=40)
         raise PlanError(f"{keys.at('attribute')} is missing; {path.name} has {known}")
-    return found.attribute(keys.required_text("attribute")).hierarchy
+    return hierarchy_file.attribute(keys.required_text("attribute")).hierarchy
 
 
 def _intervals(keys: Keys) -> Builder:
@@ -162,24 +162,26 @@ HIERARCHIES = (*_KINDS, "file", "tree", "bundled")
 """What the public form of a plan calls the hierarchy of a column."""
 
 
-def builder_tree(made: Any) -> dict[str, Any]:
+def builder_tree(hierarchy_builder: Any) -> dict[str, Any]:
     """The hierarchy table that describes a builder.
 
     >>> builder_tree(Mask(side="left"))
     {'kind': 'mask', 'from': 'left', 'mark': '*'}
     """
-    if isinstance(made, Paths):
-        return {"tree": {"*": _nested(made.paths)}}
-    kind = next((name for name, make in _RECORDS.items() if isinstance(made, make)), None)
+    if isinstance(hierarchy_builder, Paths):
+        return {"tree": {"*": _nested(hierarchy_builder.paths)}}
+    kind = next((name for name, make in _RECORDS.items() if isinstance(hierarchy_builder, make)), None)
     if kind is None:
-        raise PlanError(f"a hierarchy must be a table or one of {listed(_RECORDS)}, not a {type(made).__name__}")
-    said = {one.name: getattr(made, one.name) for one in fields(made)}
-    named = {"from" if name == "side" else name: _listed(value) for name, value in said.items()}
+        raise PlanError(
+            f"a hierarchy must be a table or one of {listed(_RECORDS)}, not a {type(hierarchy_builder).__name__}"
+        )
+    options = {field.name: getattr(hierarchy_builder, field.name) for field in fields(hierarchy_builder)}
+    named = {"from" if name == "side" else name: _listed(value) for name, value in options.items()}
     return {"kind": kind, **{name: value for name, value in named.items() if value is not None and value != []}}
 
 
 def _listed(value: Any) -> Any:
-    return [_listed(one) for one in value] if isinstance(value, tuple) else value
+    return [_listed(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _nested(paths: Mapping[str, tuple[str, ...]]) -> list[Any]:

@@ -55,10 +55,10 @@ class Keys:
         """A text that must be there."""
         if key not in self.table:
             raise PlanError(f"{self.at(key)} is missing")
-        found = self._typed(key, str, None)
-        if not found:
+        value = self._typed(key, str, None)
+        if not value:
             raise PlanError(f"{self.at(key)} must not be empty")
-        return found
+        return value
 
     def flag(self, key: str, *, default: bool) -> bool:
         """A truth value."""

@@ -51,21 +51,21 @@ def as_column(column: Any, name: str) -> ColumnPlan:
     return column if isinstance(column, ColumnPlan) else column_plan(Keys.of(column, f"columns.{name}"), name)
 
 
-def privacy_tree(asked: Any) -> Tree:
+def privacy_tree(privacy: Any) -> Tree:
     """The [privacy] table, from itself, from one model or from several.
 
     >>> from sfumato.models import DistinctLDiversity, KAnonymity
     >>> privacy_tree([KAnonymity(k=5), DistinctLDiversity(l=3, column="ill")])
     {'k_anonymity': 5, 'l_diversity': {'kind': 'distinct', 'l': 3, 'column': 'ill'}}
     """
-    if isinstance(asked, Mapping):
-        return asked
-    models = asked if isinstance(asked, list | tuple) else [asked]
-    found: dict[str, list[Any]] = {}
+    if isinstance(privacy, Mapping):
+        return privacy
+    models = privacy if isinstance(privacy, list | tuple) else [privacy]
+    specs_by_key: dict[str, list[Any]] = {}
     for model in models:
         key, spec = _said(model)
-        found.setdefault(key, []).append(spec)
-    return {key: specs[0] if len(specs) == 1 else specs for key, specs in found.items()}
+        specs_by_key.setdefault(key, []).append(spec)
+    return {key: specs[0] if len(specs) == 1 else specs for key, specs in specs_by_key.items()}
 
 
 def _said(model: Any) -> tuple[str, Any]:
@@ -78,7 +78,7 @@ def _said(model: Any) -> tuple[str, Any]:
     key = catalog().models[name].key
     if name in _PLAIN:
         return key, getattr(model, _PLAIN[name])
-    spec = {one.name: _plain(getattr(model, one.name)) for one in fields(model) if _differs(model, one)}
+    spec = {field.name: _plain(getattr(model, field.name)) for field in fields(model) if _differs(model, field)}
     if name == "confidence-bounding":
         return key, _template(model)
     spec.pop("paths", None)
@@ -86,55 +86,59 @@ def _said(model: Any) -> tuple[str, Any]:
 
 
 def _template(model: Any) -> Any:
-    specs = [_plain(asdict(one)) for one in model.templates]
+    specs = [_plain(asdict(template)) for template in model.templates]
     return specs[0] if len(specs) == 1 else specs
 
 
-def sensitive_trees(asked: Any) -> dict[str, Paths]:
+def sensitive_trees(privacy: Any) -> dict[str, Paths]:
     """The trees over sensitive values that models bring; in a plan they are the hierarchies of their columns."""
-    if isinstance(asked, Mapping):
+    if isinstance(privacy, Mapping):
         return {}
-    models = asked if isinstance(asked, list | tuple) else [asked]
-    return {one.column: Paths(paths=one.paths) for one in models if getattr(one, "paths", None)}
+    models = privacy if isinstance(privacy, list | tuple) else [privacy]
+    return {model.column: Paths(paths=model.paths) for model in models if getattr(model, "paths", None)}
 
 
-def _differs(model: Any, one: Field[Any]) -> bool:
+def _differs(model: Any, field: Field[Any]) -> bool:
     """Whether a field differs from its default."""
-    default = one.default if one.default_factory is MISSING else one.default_factory()
-    return bool(default is MISSING or getattr(model, one.name) != default)
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    return bool(default is MISSING or getattr(model, field.name) != default)
 
 
-def algorithm_tree(asked: Any) -> AlgorithmPlan:
+def algorithm_tree(algorithm: Any) -> AlgorithmPlan:
     """The [algorithm] section, from itself, from a name or from an algorithm.
 
     >>> from sfumato.algorithms.mondrian import Mondrian
     >>> algorithm_tree(Mondrian(output="boxes")).options
     {'output': 'boxes'}
     """
-    if isinstance(asked, AlgorithmPlan):
-        return asked
-    if isinstance(asked, str):
-        return AlgorithmPlan(name=asked)
-    if isinstance(asked, Mapping):
-        return AlgorithmPlan.of(Keys.of(asked, "algorithm"))
+    if isinstance(algorithm, AlgorithmPlan):
+        return algorithm
+    if isinstance(algorithm, str):
+        return AlgorithmPlan(name=algorithm)
+    if isinstance(algorithm, Mapping):
+        return AlgorithmPlan.of(Keys.of(algorithm, "algorithm"))
     from sfumato.pipeline.catalog.catalog import catalog
 
     for name, part in catalog().algorithms.items():
-        if asked is part.found:
+        if algorithm is part.found:
             return AlgorithmPlan(name=name)
-        if isinstance(part.found, type) and is_dataclass(asked) and isinstance(asked, part.found):
-            said = {one.name: _plain(getattr(asked, one.name)) for one in fields(asked) if _differs(asked, one)}
+        if isinstance(part.found, type) and is_dataclass(algorithm) and isinstance(algorithm, part.found):
+            options = {
+                field.name: _plain(getattr(algorithm, field.name))
+                for field in fields(algorithm)
+                if _differs(algorithm, field)
+            }
             return AlgorithmPlan(
-                name=name, options={key: value for key, value in said.items() if key not in ("epsilon", "rho")}
+                name=name, options={key: value for key, value in options.items() if key not in ("epsilon", "rho")}
             )
-    raise PlanError(f"algorithm: {asked!r} is no algorithm; known are {listed(catalog().algorithms, most=30)}")
+    raise PlanError(f"algorithm: {algorithm!r} is no algorithm; known are {listed(catalog().algorithms, most=30)}")
 
 
 def _plain(value: Any) -> Any:
     """A value as TOML has it."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 # The plan: what is read, what the columns are, what must hold, what should be kept, how it is searched.
@@ -220,9 +224,9 @@ class Plan:
         return f"Plan({counted}; privacy: {', '.join(self.privacy) or 'none'}; algorithm: {self.algorithm.name})"
 
     @classmethod
-    def of_frame(cls, frame: object, *, quasi: Sequence[str], **said: Any) -> Plan:
+    def of_frame(cls, frame: object, *, quasi: Sequence[str], **options: Any) -> Plan:
         """A plan for a frame in a notebook: see ``described`` in ``pipeline.plan.plan`` for what can be said."""
-        return described(frame, quasi=quasi, **said)
+        return described(frame, quasi=quasi, **options)
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Plan:

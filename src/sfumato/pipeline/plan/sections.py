@@ -83,31 +83,32 @@ class InputPlan:
         if self.rows_per_unit > 1 and self.unit is None:
             raise PlanError("input.rows_per_unit goes with input.unit, the column that tells people apart")
         if self.weight is not None:
-            beside = next((k for k in ("unit", "population", "engine") if getattr(self, k) is not None), None)
-            if beside is not None:
+            other_key = next((k for k in ("unit", "population", "engine") if getattr(self, k) is not None), None)
+            if other_key is not None:
                 raise PlanError(
-                    f"input.weight does not go with input.{beside}: the population behind rows is estimated from their "
+                    f"input.weight does not go with input.{other_key}: the population behind rows is estimated from "
+                    "their "
                     "weights; keep one of them"
                 )
         self._check_engine()
 
     def _check_engine(self) -> None:
         """Refuse what an engine cannot be asked, and what only an engine can be."""
-        said = [key for key in (*_ONLY, "table", "query") if getattr(self, key) is not None]
+        keys = [key for key in (*_ONLY, "table", "query") if getattr(self, key) is not None]
         if self.engine is None:
-            if said and not self._in_sqlite(said):
+            if keys and not self._in_sqlite(keys):
                 raise PlanError(
-                    f'input.{said[0]} goes with input.engine, for example engine = "duckdb", or with a SQLite file as '
+                    f'input.{keys[0]} goes with input.engine, for example engine = "duckdb", or with a SQLite file as '
                     "input.path (table or query)"
                 )
             return
         places = [key for key in ("path", "table", "query") if getattr(self, key) is not None]
         if len(places) > 1:
             raise PlanError(f"input.{places[0]} and input.{places[1]} both say where the rows are; keep one of them")
-        for key in said:
+        for key in keys:
             if self.engine not in _ONLY.get(key, ENGINES):
                 raise PlanError(f"input.{key} goes with engine = {' or '.join(_ONLY[key])}, not {self.engine}")
-        self._check_place(said)
+        self._check_place(keys)
         if self.memory is not None and not re.fullmatch(r"[1-9]\d{0,6} ?[KMGT]i?B", self.memory):
             raise PlanError(f'input.memory must be an amount such as "512MB" or "4GB", not {self.memory!r}')
         if self.encoding.lower() not in ("utf-8", "utf8"):
@@ -115,14 +116,14 @@ class InputPlan:
                 f"input.encoding: {self.engine} reads UTF-8 only; write the file so, or leave input.engine out"
             )
 
-    def _in_sqlite(self, said: list[str]) -> bool:
+    def _in_sqlite(self, keys: list[str]) -> bool:
         """Whether one query or table of a SQLite file is asked for."""
-        return said in (["table"], ["query"]) and (self.path or "").lower().endswith(SQLITE)
+        return keys in (["table"], ["query"]) and (self.path or "").lower().endswith(SQLITE)
 
-    def _check_place(self, said: list[str]) -> None:
+    def _check_place(self, keys: list[str]) -> None:
         """Refuse tables without a place, places without a table, and addresses."""
-        named = "table" in said or "query" in said
-        if self.engine == "duckdb" and named != ("database" in said):
+        named = "table" in keys or "query" in keys
+        if self.engine == "duckdb" and named != ("database" in keys):
             raise PlanError("input.database goes with input.table or input.query: the file, and what is read of it")
         if self.database is not None and (":" in self.database[2:] or self.database.startswith("md:")):
             raise PlanError(
@@ -365,14 +366,14 @@ class AboutPlan:
     @classmethod
     def of(cls, keys: Keys) -> AboutPlan:
         """Read the section."""
-        keys.only(*(one.name for one in fields(cls)))
-        said = {key: _text(keys, key, value) for key, value in keys.table.items() if key != "language"}
-        return cls(**said, language=keys.one_of("language", tuple(LANGUAGES), "en"))
+        keys.only(*(field.name for field in fields(cls)))
+        texts = {key: _text(keys, key, value) for key, value in keys.table.items() if key != "language"}
+        return cls(**texts, language=keys.one_of("language", tuple(LANGUAGES), "en"))
 
     def public(self) -> dict[str, str]:
         """What a manifest states; nothing for what nobody said."""
-        found = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {key: value for key, value in found.items() if value is not None and (key, value) != ("language", "en")}
+        texts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {key: value for key, value in texts.items() if value is not None and (key, value) != ("language", "en")}
 
 
 def _text(keys: Keys, key: str, value: Any) -> str:

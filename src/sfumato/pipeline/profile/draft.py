@@ -20,24 +20,24 @@ PROFILED = (
 
 
 def draft(
-    found: Profile, *, path: str | None, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None
+    profile: Profile, *, path: str | None, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None
 ) -> str:
     """A plan that ``release`` accepts as it is; read it before you use it."""
     lines = ["# Drafted by `sfumato profile`. Check every role: only you know what others can know.", "", "[input]"]
     lines += [] if path is None else [f"path = {toml(path)}"]
     lines += [f"{key} = {toml(value)}" for key, value in (reading or {}).items() if value is not None]
-    lines += [f"{key} = {toml(value)}{_FOUND_OUT.get(key, '')}" for key, value in found.reading.items()]
-    lines += _missing(missing, found.missing)
-    if found.unit is not None and not found.itemized:
-        lines.append(_unit(found))
-    for column in found.columns:
+    lines += [f"{key} = {toml(value)}{_FOUND_OUT.get(key, '')}" for key, value in profile.reading.items()]
+    lines += _missing(missing, profile.missing)
+    if profile.unit is not None and not profile.itemized:
+        lines.append(_unit(profile))
+    for column in profile.columns:
         lines += ["", *_column(column)]
-    if not found.quasi and not found.itemized:
+    if not profile.quasi and not profile.itemized:
         lines += [
             "",
             "# No column has the role quasi: decide what others may know, and give it to those.",
         ]
-    return "\n".join([*lines, "", *_requirement(found), ""])
+    return "\n".join([*lines, "", *_requirement(profile), ""])
 
 
 _FOUND_OUT = {
@@ -46,37 +46,41 @@ _FOUND_OUT = {
 }
 
 
-def _missing(said: tuple[str, ...], found: tuple[str, ...]) -> list[str]:
+def _missing(requested_markers: tuple[str, ...], detected_markers: tuple[str, ...]) -> list[str]:
     """What stands for a missing value: as it was said, or as it was found."""
-    if said:
-        return [f"missing = {toml(list(said))}"]
-    return [f"missing = {toml(list(found))}  # found in cells; remove what is a value"] if found else []
+    if requested_markers:
+        return [f"missing = {toml(list(requested_markers))}"]
+    return (
+        [f"missing = {toml(list(detected_markers))}  # found in cells; remove what is a value"]
+        if detected_markers
+        else []
+    )
 
 
 def _column(column: ColumnProfile) -> list[str]:
     """What the draft says about one column."""
-    one = column.suggestion
-    lines = [f"[columns.{_key(column.name)}]", f'role = "{one.role}"  # {_one_line(one.why)}']
+    suggestion = column.suggestion
+    lines = [f"[columns.{_key(column.name)}]", f'role = "{suggestion.role}"  # {_one_line(suggestion.why)}']
     if column.near_unique is not None:
         lines.append(f"# warning: {_one_line(column.near_unique.told)}")
-    lines += [f"# check: {_one_line(note)}" for note in one.notes]
-    if one.role in (Role.DROP, Role.IDENTIFIER):
+    lines += [f"# check: {_one_line(note)}" for note in suggestion.notes]
+    if suggestion.role in (Role.DROP, Role.IDENTIFIER):
         return lines
-    if column.kind != "text" or one.read_as is not None:
+    if column.kind != "text" or suggestion.read_as is not None:
         lines.append(f'type = "{column.kind}"')
-    if one.form is not None:
-        lines.append(f'format = "{one.form.order}"')
-        lines += [f"pivot = {one.form.pivot}"] if one.short_years else []
-    if one.hierarchy is not None:
-        lines.append(f"hierarchy = {toml(one.hierarchy)}")
-    return [*lines, PROFILED] if one.limits_seen else lines
+    if suggestion.form is not None:
+        lines.append(f'format = "{suggestion.form.order}"')
+        lines += [f"pivot = {suggestion.form.pivot}"] if suggestion.short_years else []
+    if suggestion.hierarchy is not None:
+        lines.append(f"hierarchy = {toml(suggestion.hierarchy)}")
+    return [*lines, PROFILED] if suggestion.limits_seen else lines
 
 
-def _unit(found: Profile) -> str:
+def _unit(profile: Profile) -> str:
     """The line about people with several rows; an engine counts rows."""
-    if found.engine is not None:
-        return f"# {_one_line(str(found.unit))} repeats, and {found.engine} counts rows, not people: see input.unit"
-    return f"unit = {toml(found.unit)}  # it repeats: people are counted, not rows"
+    if profile.engine is not None:
+        return f"# {_one_line(str(profile.unit))} repeats, and {profile.engine} counts rows, not people: see input.unit"
+    return f"unit = {toml(profile.unit)}  # it repeats: people are counted, not rows"
 
 
 def _one_line(text: str) -> str:
@@ -84,12 +88,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _requirement(found: Profile) -> list[str]:
+def _requirement(profile: Profile) -> list[str]:
     """What the kind of release that fits the columns is usually asked for."""
-    columns = {c.name: {"role": str(c.suggestion.role), **_typed(c)} for c in found.columns}
+    columns = {c.name: {"role": str(c.suggestion.role), **_typed(c)} for c in profile.columns}
     plan = Plan(columns=columns, privacy={})  # type: ignore[arg-type]
     draft_of = kind_of(plan).draft
-    return [] if draft_of is None else draft_of(found)
+    return [] if draft_of is None else draft_of(profile)
 
 
 def _typed(column: ColumnProfile) -> dict[str, str]:

@@ -98,9 +98,9 @@ class Profile:
         Several people can have one name, so a name tells nobody apart.
         """
         ids = [c for c in self.columns if c.suggestion.role is Role.IDENTIFIER and c.suggestion.sort not in _SHARED]
-        found = [c for c in ids if 1 < c.distinct < self.rows - c.missing]
-        named = [c for c in found if names_people(c.name)]
-        several = [c for c in found if c.distinct * MOST_ROWS >= self.rows]
+        candidates = [c for c in ids if 1 < c.distinct < self.rows - c.missing]
+        named = [c for c in candidates if names_people(c.name)]
+        several = [c for c in candidates if c.distinct * MOST_ROWS >= self.rows]
         return max(named or several, key=lambda c: c.distinct).name if named or several else None
 
     @property
@@ -131,7 +131,7 @@ class Profile:
             "source": self.source,
             "rows": self.rows,
             "columns": columns,
-            "combinations": [asdict(one) for one in self.combinations],
+            "combinations": [asdict(combination) for combination in self.combinations],
             "risk": self.risk.to_json(),
             "unit": self.unit,
             "missing": list(self.missing),
@@ -151,14 +151,16 @@ def profile(data: object = None, *, missing: tuple[str, ...] = (), reading: Mapp
     if not seen.rows:
         raise DataError(f"{seen.source} has no rows; there is nothing to look at")
     looked = {name: (seen.items(name), seen.column(name)) for name in seen.names}
-    items = {name: one for name, (one, _) in looked.items() if one is not None}
+    items = {name: suggestion for name, (suggestion, _) in looked.items() if suggestion is not None}
     encoded = {name: column for name, (_, column) in looked.items()}
     marks = () if missing else found_marks(encoded.values())
     seen = seen.marked(marks) if marks else seen
-    encoded |= {name: seen.column(name) for name, one in encoded.items() if {*one.values} & {*marks}}
+    encoded |= {name: seen.column(name) for name, column in encoded.items() if {*column.values} & {*marks}}
     plain = {name: column for name, column in encoded.items() if name not in items}
     suggestions = {**_suggestions(seen, plain), **items}
-    quasi = [encoded[n] for n, one in suggestions.items() if one.role is Role.QUASI and one.kind is None]
+    quasi = [
+        encoded[n] for n, suggestion in suggestions.items() if suggestion.role is Role.QUASI and suggestion.kind is None
+    ]
     grouped = seen.together(quasi, MOST) if quasi else None
     many = f"more than {MOST:,} combinations of the suggested quasi-identifiers: no columns are looked at together"
     return Profile(
@@ -183,26 +185,26 @@ def _risk(seen: ProfiledSource, quasi: list[Column], grouped: Classes | None) ->
 
 def _suggestions(seen: ProfiledSource, encoded: Mapping[str, Column]) -> dict[str, Suggestion]:
     """A role per column; at most one target, and no more quasi-identifiers than a search can take."""
-    found = {name: seen.suggested(column) for name, column in encoded.items()}
-    quasi = [name for name, one in found.items() if one.role is Role.QUASI]
+    suggestions = {name: seen.suggested(column) for name, column in encoded.items()}
+    quasi = [name for name, suggestion in suggestions.items() if suggestion.role is Role.QUASI]
     for name, other in _twins(seen, [encoded[name] for name in quasi]):
-        found[name] = Suggestion(role=Role.DROP, why=f"says the same as {other}")
+        suggestions[name] = Suggestion(role=Role.DROP, why=f"says the same as {other}")
         quasi.remove(name)
-    for name, why in _too_many(quasi, found, encoded):
-        found[name] = Suggestion(role=Role.DROP, why=why)
-    targets = [name for name, one in found.items() if one.role is Role.TARGET]
+    for name, why in _too_many(quasi, suggestions, encoded):
+        suggestions[name] = Suggestion(role=Role.DROP, why=why)
+    targets = [name for name, suggestion in suggestions.items() if suggestion.role is Role.TARGET]
     for name in targets[1:]:
-        found[name] = replace(found[name], role=Role.SENSITIVE, why="a second class attribute")
-    return found
+        suggestions[name] = replace(suggestions[name], role=Role.SENSITIVE, why="a second class attribute")
+    return suggestions
 
 
 def _too_many(
-    quasi: list[str], found: Mapping[str, Suggestion], encoded: Mapping[str, Column]
+    quasi: list[str], suggestions: Mapping[str, Suggestion], encoded: Mapping[str, Column]
 ) -> list[tuple[str, str]]:
     """Columns that are left to a person, for so many would leave nothing of the others; recognised ones stay first."""
-    many = {name: 0 if found[name].rare else len(encoded[name].values) for name in quasi}
-    order = sorted(quasi, key=lambda name: (found[name].rare, not found[name].sure, many[name]))
-    rare = [name for name in order if found[name].rare][_MOST_RARE:]
+    many = {name: 0 if suggestions[name].rare else len(encoded[name].values) for name in quasi}
+    order = sorted(quasi, key=lambda name: (suggestions[name].rare, not suggestions[name].sure, many[name]))
+    rare = [name for name in order if suggestions[name].rare][_MOST_RARE:]
     few = [name for name in order if name not in rare]
     left = [(name, f"beyond {_MOST_RARE} columns of rare values; choose") for name in rare]
     beyond = few[_MOST_QUASI:]
@@ -211,15 +213,15 @@ def _too_many(
 
 def _twins(seen: ProfiledSource, columns: list[Column]) -> list[tuple[str, str]]:
     """Columns that say the same as one before them: every value goes with exactly one value there, and back."""
-    found = []
+    twins = []
     for place, column in enumerate(columns):
         many = len(column.values)
         for other in columns[:place] if 2 < many <= seen.rows / 4 else []:
             both = seen.together([other, column], many) if len(other.values) == many else None
             if both is not None and both.count == many:
-                found.append((column.name, other.name))
+                twins.append((column.name, other.name))
                 break
-    return found
+    return twins
 
 
 def _column(column: Column, suggestion: Suggestion, rows: int) -> ColumnProfile:
@@ -244,10 +246,10 @@ def _near_unique(column: Column, suggestion: Suggestion, rows: int) -> NearUniqu
 
 def _combinations(grouped: Classes) -> tuple[Combination, ...]:
     """The columns, pairs and triples that single out most rows."""
-    found = []
+    all_combinations = []
     for size in (1, 2, 3):
         for columns in combinations(grouped.quasi, size):
             sizes = grouped.project(columns)[0].sizes
-            found.append(Combination(columns=columns, unique=float((sizes == 1).sum() / grouped.rows)))
-    found.sort(key=lambda one: (-one.unique, len(one.columns)))
-    return tuple(found[:_MOST_COMBINATIONS])
+            all_combinations.append(Combination(columns=columns, unique=float((sizes == 1).sum() / grouped.rows)))
+    all_combinations.sort(key=lambda combination: (-combination.unique, len(combination.columns)))
+    return tuple(all_combinations[:_MOST_COMBINATIONS])

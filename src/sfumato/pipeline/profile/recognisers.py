@@ -35,7 +35,7 @@ def iban(text: str) -> bool:
     plain = text.replace(" ", "").upper()
     if not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", plain):
         return False
-    return int("".join(str(int(one, 36)) for one in plain[4:] + plain[:4])) % 97 == 1
+    return int("".join(str(int(character, 36)) for character in plain[4:] + plain[:4])) % 97 == 1
 
 
 def luhn(text: str) -> bool:
@@ -47,12 +47,12 @@ def luhn(text: str) -> bool:
     plain = text.replace(" ", "").replace("-", "")
     if not _DIGITS.fullmatch(plain) or not 13 <= len(plain) <= 19:
         return False
-    twice = [2 * int(one) for one in plain[-2::-2]]
+    twice = [2 * int(digit) for digit in plain[-2::-2]]
     return (sum(map(int, plain[-1::-2])) + sum(n // 10 + n % 10 for n in twice)) % 10 == 0
 
 
 def _weighted(plain: str, weights: Sequence[int]) -> int:
-    return sum(int(one) * weight for one, weight in zip(plain, weights, strict=False))
+    return sum(int(digit) * weight for digit, weight in zip(plain, weights, strict=False))
 
 
 def _pesel(plain: str) -> bool:
@@ -79,11 +79,11 @@ def _cpf(plain: str) -> bool:
 
 
 def _dni(text: str) -> bool:
-    found = re.fullmatch(r"([XYZ]|\d)(\d{7})-?([A-Z])", text.upper())
-    if found is None:
+    match = re.fullmatch(r"([XYZ]|\d)(\d{7})-?([A-Z])", text.upper())
+    if match is None:
         return False
-    first = str("XYZ".index(found[1])) if found[1] in "XYZ" else found[1]
-    return "TRWAGMYFPDXBNJZSQVHLCKE"[int(first + found[2]) % 23] == found[3]
+    first = str("XYZ".index(match[1])) if match[1] in "XYZ" else match[1]
+    return "TRWAGMYFPDXBNJZSQVHLCKE"[int(first + match[2]) % 23] == match[3]
 
 
 _WRITTEN = re.compile(
@@ -204,23 +204,23 @@ def recognisers() -> tuple[Recogniser, ...]:
     """All records, in the order in which they are tried."""
     text = files("sfumato.pipeline.profile").joinpath("recognisers.toml").read_text("utf-8")
     return tuple(
-        Recogniser(**{**one, "role": Role(one["role"]), "pattern": _pattern(one.get("words", {}))})
-        for one in read_toml(text)["recogniser"]
+        Recogniser(**{**record, "role": Role(record["role"]), "pattern": _pattern(record.get("words", {}))})
+        for record in read_toml(text)["recogniser"]
     )
 
 
 def recognised(column: Column, kind: str) -> Recognised | None:
     """The first record that fits a column whose values read as ``kind``."""
     plain = plain_name(column.name)
-    for one in recognisers():
-        if one.kinds and kind not in one.kinds:
+    for recogniser in recognisers():
+        if recogniser.kinds and kind not in recogniser.kinds:
             continue
-        named = one.pattern is not None and one.pattern.search(plain) is not None
-        if not named and not (one.alone and len(column.present) >= one.least):
+        named = recogniser.pattern is not None and recogniser.pattern.search(plain) is not None
+        if not named and not (recogniser.alone and len(column.present) >= recogniser.least):
             continue
-        fits, tree = _fits(one, column, kind)
-        if fits or (named and one.lenient):
-            return Recognised(by=one, hierarchy=tree if fits else None)
+        fits, tree = _fits(recogniser, column, kind)
+        if fits or (named and recogniser.lenient):
+            return Recognised(by=recogniser, hierarchy=tree if fits else None)
     return None
 
 
@@ -232,7 +232,7 @@ def plain_name(name: str) -> str:
     """
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     folded = unicodedata.normalize("NFKD", parted.casefold().replace("ł", "l"))
-    letters = "".join(one for one in folded if not unicodedata.combining(one))
+    letters = "".join(character for character in folded if not unicodedata.combining(character))
     return re.sub(r"[^a-z0-9]+", "_", letters).strip("_")
 
 
@@ -243,20 +243,22 @@ def _pattern(words: Mapping[str, Sequence[str]]) -> re.Pattern[str] | None:
     return re.compile(rf"(?:^|_)(?:{'|'.join(parts)})\d*(?:_|$)") if parts else None
 
 
-def _fits(one: Recogniser, column: Column, kind: str) -> tuple[bool, Hierarchy | str | None]:
+def _fits(recogniser: Recogniser, column: Column, kind: str) -> tuple[bool, Hierarchy | str | None]:
     """Whether all values fit a record, and the hierarchy that is then proposed."""
     texts = column.present
     if not texts:
-        return not (one.values or one.check or one.known or one.numbers), one.hierarchy
-    if one.numbers and not _within(column, kind, one.numbers):
+        return not (
+            recogniser.values or recogniser.check or recogniser.known or recogniser.numbers
+        ), recogniser.hierarchy
+    if recogniser.numbers and not _within(column, kind, recogniser.numbers):
         return False, None
-    if one.values and not all(re.fullmatch(one.values, text.strip()) for text in texts):
+    if recogniser.values and not all(re.fullmatch(recogniser.values, text.strip()) for text in texts):
         return False, None
-    if one.check and not CHECKS[one.check](texts):
+    if recogniser.check and not CHECKS[recogniser.check](texts):
         return False, None
-    if not one.known:
-        return True, one.hierarchy
-    covering = next((name for name in one.known if hierarchy_leaves(name).issuperset(texts)), None)
+    if not recogniser.known:
+        return True, recogniser.hierarchy
+    covering = next((name for name in recogniser.known if hierarchy_leaves(name).issuperset(texts)), None)
     return covering is not None, None if covering is None else {"bundled": covering}
 
 

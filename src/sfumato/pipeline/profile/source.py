@@ -224,10 +224,10 @@ class ProfiledEngine(Brief):
         table = Table(frame=pl.DataFrame([values]), missing=self.inner.missing, source=self.source)
         own = joined(table, name).column(name)
         weights = total(own.codes.astype(np.int64), rows, len(own.values))
-        made = CountedColumn(
+        counted_column = CountedColumn(
             name=name, kind=own.kind, codes=own.codes, values=own.values, missing=own.missing, weights=weights
         )
-        return made if len(values) < self.most else self._cut(made)
+        return counted_column if len(values) < self.most else self._cut(counted_column)
 
     def _values(self, name: str) -> tuple[pl.Series, Counts]:
         if name not in self._seen:
@@ -248,22 +248,22 @@ class ProfiledEngine(Brief):
         ends = np.cumsum(rows[there])
         many = int(ends[-1]) if len(ends) else 0
         spread = np.arange(many) if many <= LOOKED_AT else np.linspace(0, many - 1, LOOKED_AT).astype(np.int64)
-        found = suggest_items(values.filter(pl.Series(there)).gather(np.searchsorted(ends, spread, side="right")))
+        suggestion = suggest_items(values.filter(pl.Series(there)).gather(np.searchsorted(ends, spread, side="right")))
         why = f"several items in a cell, and {self.engine} counts cells; give the rows as a file that fits in memory"
-        return None if found is None else Suggestion(role=Role.DROP, why=why)
+        return None if suggestion is None else Suggestion(role=Role.DROP, why=why)
 
     def suggested(self, column: Column) -> Suggestion:
         """By its name and values; a column of more values than are counted is left out."""
-        found = suggest(column, self.rows)
+        suggestion = suggest(column, self.rows)
         dtype = self.inner.dtype(column.name)
         if dtype.is_nested() or not has_text(dtype):
             return Suggestion(role=Role.DROP, why=f"{self.engine} does not count cells of type {dtype}")
         if isinstance(dtype, pl.Datetime) and has_times(self._values(column.name)[0]):
             return Suggestion(role=Role.DROP, why="times of day single people out; cut them off, and it is a date")
-        if found.form is not None:
+        if suggestion.form is not None:
             return Suggestion(role=Role.DROP, why=f"{self.engine} reads dates written YYYY-MM-DD; write them so")
-        if found.role is Role.IDENTIFIER or not isinstance(column, CountedColumn) or column.sizes is None:
-            return found
+        if suggestion.role is Role.IDENTIFIER or not isinstance(column, CountedColumn) or column.sizes is None:
+            return suggestion
         many = int(column.sizes[1].sum())
         return Suggestion(role=Role.DROP, why=f"{many:,} different values single people out; round or cut them")
 
@@ -278,15 +278,15 @@ class ProfiledEngine(Brief):
 
 def joined(table: Table, name: str) -> Table:
     """The table with a column whose cells can be compared: lists as texts, date-times as days."""
-    found = table.frame[name]
-    if not has_text(found.dtype):
-        texts = pl.Series(name, [None if one is None else str(one) for one in found], dtype=pl.String)
-    elif has_times(found):
-        texts = found.dt.date()
-    elif isinstance(found.dtype, pl.List | pl.Array):
-        texts = found.cast(pl.List(pl.String)).list.join("|")
+    cells = table.frame[name]
+    if not has_text(cells.dtype):
+        texts = pl.Series(name, [None if cell is None else str(cell) for cell in cells], dtype=pl.String)
+    elif has_times(cells):
+        texts = cells.dt.date()
+    elif isinstance(cells.dtype, pl.List | pl.Array):
+        texts = cells.cast(pl.List(pl.String)).list.join("|")
     else:
-        texts = found
+        texts = cells
     return replace(table, frame=pl.DataFrame([texts]))
 
 
@@ -297,20 +297,20 @@ _TEXT = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None}
 """The ends of names of text files, and the delimiter that some of them imply."""
 
 
-def found_reading(path: Path, said: Mapping[str, Any]) -> dict[str, Any]:
+def found_reading(path: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     """Options of reading that the file itself suggests: no header, and blanks to be cut."""
     end = next((end.lower() for end in reversed(path.suffixes) if end.lower() != ".gz"), "")
     if end not in _TEXT:
         return {}
     head = read_head(
         path,
-        delimiter=said.get("delimiter") or _TEXT[end],
-        encoding=said.get("encoding") or "utf-8",
-        trim=bool(said.get("trim")),
+        delimiter=options.get("delimiter") or _TEXT[end],
+        encoding=options.get("encoding") or "utf-8",
+        trim=bool(options.get("trim")),
     )
     if head is None:
         return {}
-    unsaid = "header" not in said and "names" not in said
+    unsaid = "header" not in options and "names" not in options
     return ({"header": False} if unsaid and not head.header else {}) | ({"trim": True} if head.trim else {})
 
 
@@ -333,8 +333,8 @@ def profiled(data: object, *, missing: tuple[str, ...], reading: Mapping[str, An
     stored = str(data).lower().endswith(SQLITE)
     seen = {} if data is None or stored or not Path(data).is_file() else found_reading(Path(data), reading)
     where = {} if data is None else {"path": str(data)}
-    said = InputPlan.of(Keys.of({**where, "missing": list(missing), **seen, **reading}, "input"))
-    plan = Plan(columns={}, privacy={}, input=said)
+    input_plan = InputPlan.of(Keys.of({**where, "missing": list(missing), **seen, **reading}, "input"))
+    plan = Plan(columns={}, privacy={}, input=input_plan)
     why = "" if plan.input.engine is not None else too_large(plan)
     if why is not None:
         return ProfiledEngine(inner=replace(planned_source(plan), note=why), reading=seen)
@@ -343,10 +343,10 @@ def profiled(data: object, *, missing: tuple[str, ...], reading: Mapping[str, An
     return ProfiledTable(table=without_nan(_read(str(data), missing, {**seen, **reading})), reading=seen)
 
 
-def _read(path: str, missing: tuple[str, ...], said: Mapping[str, Any]) -> Table:
+def _read(path: str, missing: tuple[str, ...], options: Mapping[str, Any]) -> Table:
     """The table in a file; a refusal of lines of different lengths says what a file of sets would need."""
     try:
-        return read_file(path, missing=missing, **said)
+        return read_file(path, missing=missing, **options)
     except DataError as error:
         if "fields found" not in str(error):
             raise

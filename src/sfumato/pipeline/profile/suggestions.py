@@ -175,7 +175,7 @@ def _cuts(column: Column) -> list[list[float | int]]:
     marks = [_two_digits(float(numbers[np.searchsorted(ranks, share)])) for share in np.arange(1, 8) / 8]
     levels: list[list[float | int]] = []
     for step in (1, 2, 4):
-        level = [_tidy(mark) for mark in sorted({one for one in marks[step - 1 :: step] if one > low})]
+        level = [_tidy(mark) for mark in sorted({cut for cut in marks[step - 1 :: step] if cut > low})]
         if level and (not levels or len(level) < len(levels[-1])):
             levels.append(level)
     return levels
@@ -288,15 +288,17 @@ def suggest(column: Column, rows: int) -> Suggestion:
     """
     form, notes = _dates(column)
     kind = "date" if form is not None else column.kind
-    found = recognised(column, kind)
-    made = _by_look(column, kind, rows) if found is None else _by_record(column, kind, rows, found)
-    made = _published_only_if_common(column, kind, rows, made, None if found is None else found.hierarchy)
+    recognition = recognised(column, kind)
+    suggestion = _by_look(column, kind, rows) if recognition is None else _by_record(column, kind, rows, recognition)
+    suggestion = _published_only_if_common(
+        column, kind, rows, suggestion, None if recognition is None else recognition.hierarchy
+    )
     if form is not None:
         short = any(map(has_short_year, column.present))
         notes += (_CENTURY.format(form.pivot, form.pivot + 99),) if short else ()
-        made = replace(made, read_as="date", form=form, short_years=short)
+        suggestion = replace(suggestion, read_as="date", form=form, short_years=short)
     unknown = code_for_unknown(column) if kind in ("integer", "real") else None
-    return replace(made, notes=(*notes, *made.notes, *([] if unknown is None else [unknown])))
+    return replace(suggestion, notes=(*notes, *suggestion.notes, *([] if unknown is None else [unknown])))
 
 
 def _dates(column: Column) -> tuple[DateForm | None, tuple[str, ...]]:
@@ -317,26 +319,28 @@ def _dates(column: Column) -> tuple[DateForm | None, tuple[str, ...]]:
 def _compact(column: Column) -> bool:
     """Whether whole numbers look like 19800203: eight digits that begin with a year."""
     texts = column.present
-    return column.kind == "integer" and len(texts) >= 5 and all(re.fullmatch(r"(18|19|20)\d{6}", one) for one in texts)
+    return (
+        column.kind == "integer" and len(texts) >= 5 and all(re.fullmatch(r"(18|19|20)\d{6}", text) for text in texts)
+    )
 
 
-def _by_record(column: Column, kind: str, rows: int, found: Recognised) -> Suggestion:
+def _by_record(column: Column, kind: str, rows: int, recognition: Recognised) -> Suggestion:
     """What a recogniser proposes; a quasi-identifier gets a hierarchy, and is none if it names nearly everybody."""
-    one, distinct = found.by, len(column.present)
+    recogniser, distinct = recognition.by, len(column.present)
     crowded = distinct > _MOST_TEXT * rows and rows > 20
-    read_as = one.type if one.type != column.kind else None
-    if one.role is not Role.QUASI:
-        return Suggestion(role=one.role, why=one.why, read_as=read_as, sort=one.name)
-    if column.kind == "text" and kind == "text" and crowded and not coded(column) and not one.type:
+    read_as = recogniser.type if recogniser.type != column.kind else None
+    if recogniser.role is not Role.QUASI:
+        return Suggestion(role=recogniser.role, why=recogniser.why, read_as=read_as, sort=recogniser.name)
+    if column.kind == "text" and kind == "text" and crowded and not coded(column) and not recogniser.type:
         return Suggestion(
             role=Role.IDENTIFIER,
             why=f"{distinct:,} different texts in {rows:,} rows nearly name everybody",
-            sort=one.name,
+            sort=recogniser.name,
         )
-    if _few_numbers(column, rows) and found.hierarchy in (None, "common"):
-        return replace(_category(column, one.why), sort=one.name)
-    made = Suggestion(role=Role.QUASI, why=one.why, read_as=read_as, sort=one.name)
-    return _generalized(made, column, one.type or kind, found.hierarchy)
+    if _few_numbers(column, rows) and recognition.hierarchy in (None, "common"):
+        return replace(_category(column, recogniser.why), sort=recogniser.name)
+    suggestion = Suggestion(role=Role.QUASI, why=recogniser.why, read_as=read_as, sort=recogniser.name)
+    return _generalized(suggestion, column, recogniser.type or kind, recognition.hierarchy)
 
 
 def _by_look(column: Column, kind: str, rows: int) -> Suggestion:
@@ -359,11 +363,11 @@ def _by_look(column: Column, kind: str, rows: int) -> Suggestion:
 
 
 def _generalized(
-    made: Suggestion, column: Column, kind: str, wish: Mapping[str, Any] | str | None = None
+    suggestion: Suggestion, column: Column, kind: str, wish: Mapping[str, Any] | str | None = None
 ) -> Suggestion:
     """A quasi-identifier with a hierarchy: the one that is wished for, or one that fits the values."""
     tree = fitted(column, kind, wish)
-    return replace(made, hierarchy=tree, notes=_about(tree), limits_seen=read_off(tree) and tree is not wish)
+    return replace(suggestion, hierarchy=tree, notes=_about(tree), limits_seen=read_off(tree) and tree is not wish)
 
 
 def _category(column: Column, why: str) -> Suggestion:
@@ -385,20 +389,20 @@ def _running(column: Column, rows: int) -> bool:
 
 
 def _published_only_if_common(
-    column: Column, kind: str, rows: int, made: Suggestion, wish: Mapping[str, Any] | str | None
+    column: Column, kind: str, rows: int, suggestion: Suggestion, wish: Mapping[str, Any] | str | None
 ) -> Suggestion:
     """Instead of a column that nearly singles people out: a quasi-identifier where it can be coarser, or nothing."""
-    if made.role not in _PUBLISHED:
-        return made
-    rare = near_unique(column.name, made.role, column.counts[: len(column.present)], rows, FEW)
+    if suggestion.role not in _PUBLISHED:
+        return suggestion
+    rare = near_unique(column.name, suggestion.role, column.counts[: len(column.present)], rows, FEW)
     if rare is None:
-        return made
-    told = f"{made.why}; rare values"
+        return suggestion
+    reason = f"{suggestion.why}; rare values"
     few = len(column.present) <= _MOST_VALUES and common(column)["kind"] == "common"
     if kind in ("integer", "real", "date") or isinstance(wish, Mapping) or few:
-        coarser = replace(made, role=Role.QUASI, why=f"{told}, so it is made coarser", rare=True)
-        return _generalized(coarser, column, made.read_as or kind, wish)
-    return replace(made, role=Role.DROP, why=f"{told} single people out")
+        coarser = replace(suggestion, role=Role.QUASI, why=f"{reason}, so it is made coarser", rare=True)
+        return _generalized(coarser, column, suggestion.read_as or kind, wish)
+    return replace(suggestion, role=Role.DROP, why=f"{reason} single people out")
 
 
 _DRAFTED = {

@@ -115,7 +115,7 @@ def whole_values(table: Table, column: str) -> WholeValues:
     cells = plain_cells(present(table, column))
     if cells.dtype.is_integer() and not cells.null_count():
         return _checked(table, column, [int(cell) for cell in cells.to_list()], 0)
-    found = []
+    numbers = []
     for place, cell in enumerate(cells.to_list(), start=1):
         try:
             number = Decimal(str(cell).strip())
@@ -126,18 +126,18 @@ def whole_values(table: Table, column: str) -> WholeValues:
                 f"{table.source}, column {column!r}: row {place} has no number, and an audited column needs one in "
                 "every row: leave such rows out of the table"
             )
-        found.append(number)
-    decimals = max((max(0, -int(one.normalize().as_tuple().exponent)) for one in found), default=0)
+        numbers.append(number)
+    decimals = max((max(0, -int(number.normalize().as_tuple().exponent)) for number in numbers), default=0)
     if decimals > MOST_DECIMALS:
         raise DataError(
             f"{table.source}, column {column!r}: a number has {decimals} decimals, and exact sums are made of numbers "
             f"with at most {MOST_DECIMALS}: round the column"
         )
-    return _checked(table, column, [int(one.scaleb(decimals)) for one in found], decimals)
+    return _checked(table, column, [int(number.scaleb(decimals)) for number in numbers], decimals)
 
 
 def _checked(table: Table, column: str, units: list[int], decimals: int) -> WholeValues:
-    if sum(abs(one) for one in units) > MOST_UNITS:
+    if sum(abs(unit) for unit in units) > MOST_UNITS:
         raise DataError(
             f"{table.source}, column {column!r}: the numbers are too large, or have too many decimals, to be summed "
             f"exactly; all together may have {MOST_UNITS:,} units of the last decimal"

@@ -135,7 +135,11 @@ def _corners(span: Span, sizes: Counts, k: int) -> Reals:
     changes no mean of k. So with one value for each atom, every choice of k people gives two inequalities.
     """
     many = len(sizes)
-    picked = [one for one in product(*(range(min(int(size), k) + 1) for size in sizes)) if sum(one) == k]
+    picked = [
+        combination
+        for combination in product(*(range(min(int(size), k) + 1) for size in sizes))
+        if sum(combination) == k
+    ]
     if many < 2 or span.means[0] == span.means[1] or 2 * len(picked) > MOST_SIDES:
         return np.array(list(product(*zip(*span.sums(sizes, k), strict=True))))
     lines = np.array(picked, np.float64)
@@ -146,8 +150,8 @@ def _corners(span: Span, sizes: Counts, k: int) -> Reals:
         np.column_stack([np.eye(many), np.full(many, -span.high)]),
     ])  # fmt: skip
     cut: Any = extra("scipy.spatial", "answering sums under a declared width").HalfspaceIntersection
-    found = cut(sides, np.full(many, sum(span.means) / 2)).intersections
-    return np.asarray(np.unique(np.round(found, 9), axis=0) * sizes, np.float64)
+    corners = cut(sides, np.full(many, sum(span.means) / 2)).intersections
+    return np.asarray(np.unique(np.round(corners, 9), axis=0) * sizes, np.float64)
 
 
 def _width(span: Span, lines: Mask, sizes: Counts, room: tuple[Reals, Reals], atom: int, total: float) -> float:
@@ -160,12 +164,12 @@ def _width(span: Span, lines: Mask, sizes: Counts, room: tuple[Reals, Reals], at
     kept = np.column_stack([lines, lines[:, atom]]).astype(np.float64)
     aim = np.zeros(len(bounds))
     aim[atom] = 1.0
-    found = [
+    solutions = [
         solve(sign * aim, A_eq=kept, b_eq=total * lines[:, atom], bounds=bounds, method="highs") for sign in (1, -1)
     ]
-    if not all(one.success for one in found):
+    if not all(solution.success for solution in solutions):
         return 0.0
-    return float(-found[1].fun - found[0].fun)
+    return float(-solutions[1].fun - solutions[0].fun)
 
 
 # The auditor: which questions about one column are answered, by the questions and the answers so far alone.

@@ -49,35 +49,39 @@ class Told:
         return low, high
 
 
-def judged(told: Told) -> tuple[Verdict, frozenset[int]]:
+def judged(answers: Told) -> tuple[Verdict, frozenset[int]]:
     """Whether some data agree with all answers, and the atoms of people whose value is the same in all that do."""
-    low, high = told.bounds()
-    people = told.sizes > 0
+    low, high = answers.bounds()
+    people = answers.sizes > 0
     if (low > high)[people].any():
         return "cannot be", frozenset()
     ends = [
         frozenset(np.flatnonzero(members & people & ((high if largest else low) == value)).tolist())
-        for largest, value, members in zip(told.largest, told.values, told.members, strict=True)
+        for largest, value, members in zip(answers.largest, answers.values, answers.members, strict=True)
     ]
-    tops = [one for one, largest in zip(ends, told.largest, strict=True) if largest]
-    bottoms = [one for one, largest in zip(ends, told.largest, strict=True) if not largest]
-    alone = {int(one) for one in np.flatnonzero(told.sizes == 1)}
-    equal = {int(one) for one in np.flatnonzero(people & (low == high))}
+    tops = [clause for clause, largest in zip(ends, answers.largest, strict=True) if largest]
+    bottoms = [clause for clause, largest in zip(ends, answers.largest, strict=True) if not largest]
+    alone = {int(atom) for atom in np.flatnonzero(answers.sizes == 1)}
+    equal = {int(atom) for atom in np.flatnonzero(people & (low == high))}
     both = (frozenset().union(*tops) & frozenset().union(*bottoms) & alone) - equal
     if len(both) > MOST_CONTESTED:
         return "undecided", frozenset()
     if not _possible(tops, bottoms, both):
         return "cannot be", frozenset()
-    forced = frozenset(one for one in alone - equal if _forced(one, tops, bottoms, both)) | equal
+    forced = frozenset(atom for atom in alone - equal if _forced(atom, tops, bottoms, both)) | equal
     return ("told" if forced else "fits"), forced
 
 
 def _forced(person: int, tops: Clauses, bottoms: Clauses, both: frozenset[int] | set[int]) -> bool:
     """Whether somebody has the same value whatever else is so."""
     gone = frozenset([person])
-    if not any(person in one for one in (*tops, *bottoms)):
+    if not any(person in clause for clause in (*tops, *bottoms)):
         return False
-    less_high, less_low, rest = [one - gone for one in tops], [one - gone for one in bottoms], set(both) - gone
+    less_high, less_low, rest = (
+        [clause - gone for clause in tops],
+        [clause - gone for clause in bottoms],
+        set(both) - gone,
+    )
     if _possible(less_high, less_low, rest):
         return False
     return person not in both or not (_possible(tops, less_low, rest) and _possible(less_high, bottoms, rest))
@@ -87,16 +91,18 @@ def _possible(tops: Clauses, bottoms: Clauses, both: frozenset[int] | set[int]) 
     """Whether all sets can have somebody at the bound, where those in ``both`` can be at one bound only."""
     if not all(tops) or not all(bottoms):
         return False
-    open_tops = [one for one in tops if one <= both]
-    open_bottoms = [one for one in bottoms if one <= both]
+    open_tops = [clause for clause in tops if clause <= both]
+    open_bottoms = [clause for clause in bottoms if clause <= both]
     if not open_tops or not open_bottoms:
         return True
     person = min(sorted(open_tops, key=len)[0])
     gone = frozenset([person])
     rest = set(both) - gone
-    at_top = _possible([one for one in open_tops if person not in one], [one - gone for one in open_bottoms], rest)
+    at_top = _possible(
+        [clause for clause in open_tops if person not in clause], [clause - gone for clause in open_bottoms], rest
+    )
     return at_top or _possible(
-        [one - gone for one in open_tops], [one for one in open_bottoms if person not in one], rest
+        [clause - gone for clause in open_tops], [clause for clause in open_bottoms if person not in clause], rest
     )
 
 
@@ -142,27 +148,27 @@ class Extremes:
             largest, codes = np.append(largest, more[0]), self.atoms.coded(cutting)
         if not mixed:
             return np.asarray(members.any(axis=0)[codes], bool)
-        found = np.zeros(members.shape[1], bool)
+        mixed_atoms = np.zeros(members.shape[1], bool)
         if 0 < largest.sum() < len(largest):
             for group in _together(members):
                 if self._overlap(members[group], largest[group]):
-                    found |= members[group].any(axis=0)
-        return np.asarray(found[codes], bool)
+                    mixed_atoms |= members[group].any(axis=0)
+        return np.asarray(mixed_atoms[codes], bool)
 
     def judge(self, mask: Mask, *, largest: bool) -> Verdict:
         """``told`` if some answer that can come would tell a value; ``undecided`` if that cannot be decided."""
         cutting = self.atoms.cut(mask)
-        told = self._after(cutting)
-        low, high = told.bounds()
+        answers = self._after(cutting)
+        low, high = answers.bounds()
         held, over = cutting.inside & (cutting.sizes > 0), low if largest else high
-        members = told.members & (cutting.sizes > 0)
+        members = answers.members & (cutting.sizes > 0)
         ours = self._hanging(members, held)
         if bool((np.abs(over[held]) < FAR).any()) or self._overlap(members[ours], self._largest[ours]):
-            return self._tried(told, ours, cutting.inside, largest=largest)
+            return self._tried(answers, ours, cutting.inside, largest=largest)
         sign = 1 if largest else -1
-        alike = [one for one in ours if self._largest[one] == largest]
+        alike = [question for question in ours if self._largest[question] == largest]
         return _one_kind(
-            sign * (high if largest else low), sign * told.values[alike], members[alike], held, cutting.sizes
+            sign * (high if largest else low), sign * answers.values[alike], members[alike], held, cutting.sizes
         )
 
     def add(self, mask: Mask, value: int, *, largest: bool) -> None:
@@ -222,30 +228,30 @@ class Extremes:
         """The answered questions that hang together with a set."""
         reached, known = held, np.zeros(len(members), bool)
         while True:
-            found = (members & reached).any(axis=1)
-            if (found == known).all():
-                return [int(one) for one in np.flatnonzero(known)]
-            known = found
+            is_connected = (members & reached).any(axis=1)
+            if (is_connected == known).all():
+                return [int(question) for question in np.flatnonzero(known)]
+            known = is_connected
             reached = reached | members[known].any(axis=0)
 
-    def _tried(self, told: Told, ours: list[int], inside: Mask, *, largest: bool) -> Verdict:
+    def _tried(self, answers: Told, ours: list[int], inside: Mask, *, largest: bool) -> Verdict:
         """Try every answer that can come, up to its place among the answers so far."""
         if len(ours) > MOST_TOGETHER:
             return "undecided"
-        known = np.unique(told.values[ours])
+        known = np.unique(answers.values[ours])
         tries = np.unique(np.concatenate([known - 1, known, known + 1])) if len(known) else np.zeros(1, np.int64)
         verdict: Verdict = "fits"
         for value in tries.tolist():
             after = Told(
-                largest=np.append(told.largest[ours], largest),
-                values=np.append(told.values[ours], value),
-                members=np.vstack([told.members[ours], inside]),
-                sizes=told.sizes,
+                largest=np.append(answers.largest[ours], largest),
+                values=np.append(answers.values[ours], value),
+                members=np.vstack([answers.members[ours], inside]),
+                sizes=answers.sizes,
             )
-            found, _ = judged(after)
-            if found == "told":
+            outcome, _ = judged(after)
+            if outcome == "told":
                 return "told"
-            verdict = "undecided" if found == "undecided" else verdict
+            verdict = "undecided" if outcome == "undecided" else verdict
         return verdict
 
 
@@ -270,9 +276,9 @@ def _together(whole: Mask) -> list[list[int]]:
     while left:
         group = [left.pop(0)]
         reached = whole[group[0]]
-        while near := [one for one in left if (whole[one] & reached).any()]:
+        while near := [question for question in left if (whole[question] & reached).any()]:
             group += near
-            left = [one for one in left if one not in near]
+            left = [question for question in left if question not in near]
             reached = reached | whole[near].any(axis=0)
         groups.append(group)
     return groups

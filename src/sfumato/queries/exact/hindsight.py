@@ -79,24 +79,24 @@ class LookingBack:
         self._known = np.zeros(len(values), bool)
         self._sets: set[tuple[int, ...]] = set()
 
-    def take(self, told: ToldFigure) -> None:
+    def take(self, figure: ToldFigure) -> None:
         """Go one figure further."""
-        if told.kind == "count" or not told.mask.any():
+        if figure.kind == "count" or not figure.mask.any():
             return
-        if told.kind in ("sum", "mean"):
-            self.sums.add(told.mask)
+        if figure.kind in ("sum", "mean"):
+            self.sums.add(figure.mask)
         else:
-            self.extremes.add(told.mask, 2 * told.units, largest=told.kind == "maximum")
-        while (new := self._new(told.number) & ~self._known).any():
+            self.extremes.add(figure.mask, 2 * figure.units, largest=figure.kind == "maximum")
+        while (new := self._new(figure.number) & ~self._known).any():
             for row in np.flatnonzero(new).tolist():
-                self._note((row,), "value", told)
+                self._note((row,), "value", figure)
                 self._learn(row)
-        self._sums_of_few(told)
+        self._sums_of_few(figure)
 
     def _new(self, number: int) -> Mask:
         """Everybody whose value follows."""
-        found = self._zero() & (self.sums.atoms.sizes == 1)
-        people = found[self.sums.atoms.codes]
+        singles = self._zero() & (self.sums.atoms.sizes == 1)
+        people = singles[self.sums.atoms.codes]
         if self.extremes.some:
             verdict, forced = self.extremes.known()
             if verdict == "undecided":
@@ -116,18 +116,18 @@ class LookingBack:
     def _zero(self) -> Mask:
         return np.asarray((self.sums.signatures() == 0).all(axis=0), bool)
 
-    def _sums_of_few(self, told: ToldFigure) -> None:
+    def _sums_of_few(self, figure: ToldFigure) -> None:
         """Sets of fewer than k people whose sum follows, without those in a set that is known already."""
         if self._k == 2:
             return
         sizes, gone = self.sums.atoms.sizes, self._known.copy()
-        for one in self._sets:
-            gone[list(one)] = True
+        for known_set in self._sets:
+            gone[list(known_set)] = True
         used = np.zeros(len(sizes), bool)
         used[self.sums.atoms.codes[gone]] = True
         while len(small := np.flatnonzero((sizes > 0) & (sizes < self._k) & ~used)):
             if undecided(len(small), self._k):
-                self.undecided = told.number if self.undecided is None else self.undecided
+                self.undecided = figure.number if self.undecided is None else self.undecided
                 return
             atoms = follows(self.sums.signatures()[:, small], sizes[small], self._k, self.sums.prime)
             if atoms is None:
@@ -135,10 +135,12 @@ class LookingBack:
             used[small[list(atoms)]] = True
             rows = tuple(np.flatnonzero(np.isin(self.sums.atoms.codes, small[list(atoms)])).tolist())
             self._sets.add(rows)
-            self._note(rows, "sum", told)
+            self._note(rows, "sum", figure)
 
-    def _note(self, rows: tuple[int, ...], what: str, told: ToldFigure) -> None:
-        self.found.append(Compromise(rows=tuple(row + 1 for row in rows), what=what, number=told.number, sql=told.sql))
+    def _note(self, rows: tuple[int, ...], what: str, figure: ToldFigure) -> None:
+        self.found.append(
+            Compromise(rows=tuple(row + 1 for row in rows), what=what, number=figure.number, sql=figure.sql)
+        )
 
 
 # How closely answers and declared bounds tell values: the ends of everybody's interval, by linear programs.
@@ -153,7 +155,7 @@ MOST_ATOMS = 2_000
 Reals = NDArray[np.float64]
 
 
-def narrow(told: Sequence[ToldFigure], people: int, span: Span, unit: float) -> list[Compromise]:
+def narrow(figures: Sequence[ToldFigure], people: int, span: Span, unit: float) -> list[Compromise]:
     """Everybody whose interval becomes narrower than the declared width, and the question from which on it is.
 
     An interval never widens as more is told, so the question is found by halving.
@@ -162,47 +164,47 @@ def narrow(told: Sequence[ToldFigure], people: int, span: Span, unit: float) -> 
 
     def ends(many: int) -> tuple[Reals, Reals]:
         if many not in known:
-            known[many] = intervals(told[:many], people, span, unit)
+            known[many] = intervals(figures[:many], people, span, unit)
         return known[many]
 
-    low, high = ends(len(told))
+    low, high = ends(len(figures))
     slack = 1e-7 * (span.high - span.low)
-    found: dict[tuple[int, float, float], list[int]] = {}
+    rows_by_interval: dict[tuple[int, float, float], list[int]] = {}
     for row in np.flatnonzero(high - low < span.width - slack).tolist():
-        first, last = 0, len(told)
+        first, last = 0, len(figures)
         while last - first > 1:
             middle = (first + last) // 2
             begin, end = ends(middle)
             narrower = end[row] - begin[row] < span.width - slack
             first, last = (first, middle) if narrower else (middle, last)
         begin, end = ends(last)
-        found.setdefault((last - 1, float(begin[row]), float(end[row])), []).append(row + 1)
+        rows_by_interval.setdefault((last - 1, float(begin[row]), float(end[row])), []).append(row + 1)
     return [
-        Compromise(rows=(row,), what="interval", number=told[at].number, sql=told[at].sql, low=begin, high=end)
-        for (at, begin, end), rows in sorted(found.items())
+        Compromise(rows=(row,), what="interval", number=figures[at].number, sql=figures[at].sql, low=begin, high=end)
+        for (at, begin, end), rows in sorted(rows_by_interval.items())
         for row in rows
     ]
 
 
-def intervals(told: Sequence[ToldFigure], people: int, span: Span, unit: float) -> tuple[Reals, Reals]:
+def intervals(figures: Sequence[ToldFigure], people: int, span: Span, unit: float) -> tuple[Reals, Reals]:
     """Everybody's lower and upper end."""
     atoms = Atoms(people)
-    for one in told:
-        atoms.apply(atoms.cut(one.mask))
+    for figure in figures:
+        atoms.apply(atoms.cut(figure.mask))
     parts = len(atoms.sizes)
     if parts > MOST_ATOMS:
         raise DataError(f"the questions divide people into {parts:,} parts; intervals are told for {MOST_ATOMS:,}")
     low, high = np.full(parts, span.low), np.full(parts, span.high)
     lines, totals = [], []
-    for one in told:
-        inside = atoms.within(one.mask)
-        if one.kind == "maximum":
-            high[inside] = np.minimum(high[inside], one.units * unit)
-        elif one.kind == "minimum":
-            low[inside] = np.maximum(low[inside], one.units * unit)
-        elif one.kind != "count":
+    for figure in figures:
+        inside = atoms.within(figure.mask)
+        if figure.kind == "maximum":
+            high[inside] = np.minimum(high[inside], figure.units * unit)
+        elif figure.kind == "minimum":
+            low[inside] = np.maximum(low[inside], figure.units * unit)
+        elif figure.kind != "count":
             lines.append(inside.astype(np.float64))
-            totals.append(one.units * unit)
+            totals.append(figure.units * unit)
     begin, end = low.copy(), high.copy()
     for part in np.flatnonzero(np.any(lines, axis=0) & (atoms.sizes > 0)).tolist() if lines else ():
         begin[part], end[part] = _ends(np.array(lines), np.array(totals), (low, high), atoms.sizes, part)
@@ -221,7 +223,7 @@ def _ends(
     aim = np.zeros(len(limits))
     aim[-1] = 1.0
     solve: Any = extra("scipy.optimize", "an audit of intervals").linprog
-    found = [solve(sign * aim, A_eq=unknowns, b_eq=totals, bounds=limits, method="highs") for sign in (1, -1)]
-    if not all(one.success for one in found):
+    solutions = [solve(sign * aim, A_eq=unknowns, b_eq=totals, bounds=limits, method="highs") for sign in (1, -1)]
+    if not all(solution.success for solution in solutions):
         raise DataError("no values within the declared bounds agree with the answers; declare wider ones")
-    return float(found[0].fun), -float(found[1].fun)
+    return float(solutions[0].fun), -float(solutions[1].fun)

@@ -127,11 +127,11 @@ def keep(log: Path, key: str, head: Head, states: Mapping[str, State]) -> None:
     """Write what auditors, each with a name, worked out up to an event; where it cannot be written there is none."""
     names = sorted(states)
     held = {f"{place}/{part}": array for place, name in enumerate(names) for part, array in states[name].items()}
-    told = {"form": FORM, "names": names, **head.to_json()}
-    held[_HEAD] = np.frombuffer(json.dumps(told).encode(), np.uint8)
-    made = io.BytesIO()
-    np.savez(made, **held)
-    data = made.getvalue()
+    header = {"form": FORM, "names": names, **head.to_json()}
+    held[_HEAD] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, **held)
+    data = buffer.getvalue()
     if len(data) > MOST_KEPT:
         return
     with suppress(BundleError):
@@ -149,16 +149,16 @@ def recall(log: Path, key: str) -> tuple[Head, dict[str, dict[str, NDArray[Any]]
         return None
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as held:
-            told = json.loads(held[_HEAD].tobytes())
-            if told.pop("form") != FORM:
+            header = json.loads(held[_HEAD].tobytes())
+            if header.pop("form") != FORM:
                 return None
-            names = told.pop("names")
-            found: dict[str, dict[str, NDArray[Any]]] = {name: {} for name in names}
+            names = header.pop("names")
+            states: dict[str, dict[str, NDArray[Any]]] = {name: {} for name in names}
             for part in held.files:
                 if part != _HEAD:
                     place, _, what = part.partition("/")
-                    found[names[int(place)]][what] = held[part]
-            return Head.from_json(told), found
+                    states[names[int(place)]][what] = held[part]
+            return Head.from_json(header), states
     except (ValueError, LookupError, zipfile.BadZipFile):
         return None
 
@@ -219,8 +219,8 @@ class ExactSession:
         self._recall()
         try:
             with self.log.asking(self._seen) as (news, note):
-                for number, told in news:
-                    self._replay(told)
+                for number, event in news:
+                    self._replay(event)
                     self._seen = number
                 lines = list(self._decided(question, sql, group))
                 self._seen = note({"analyst": analyst, "sql": sql, "told": [line for line, _ in lines]})
@@ -228,7 +228,7 @@ class ExactSession:
             self._auditors, self._seen = {}, 0  # nothing of it was told: the log says what was
             raise
         if self._seen - self._kept >= EVERY:
-            states = {f"{place} {column}": one.state() for (place, column), one in self._auditors.items()}
+            states = {f"{place} {column}": auditor.state() for (place, column), auditor in self._auditors.items()}
             keep(self.log.path, self._key, self.log.head, states)
             self._kept = self._seen
         return [answer for _, answer in lines]
@@ -282,11 +282,11 @@ class ExactSession:
             )
         return self._auditors[group, column]
 
-    def _replay(self, told: dict[str, Any]) -> None:
+    def _replay(self, event: dict[str, Any]) -> None:
         """Take up what another process was told, or this one before it ended."""
-        question, group = parse_exact(told["sql"]), self.rules.group_of(told["analyst"])
-        lines = iter(told["told"])
-        for _, mask in self._sets(told["sql"]):
+        question, group = parse_exact(event["sql"]), self.rules.group_of(event["analyst"])
+        lines = iter(event["told"])
+        for _, mask in self._sets(event["sql"]):
             for figure in question.figures:
                 units, reason = next(lines)
                 if figure.column is not None and not reason and units is not None:
@@ -325,9 +325,9 @@ def checked_values(table: Table, rules: ExactRules) -> dict[str, WholeValues]:
             raise unknown_column(name, table.names, where="audit.public")
         if not readable(table.frame.schema[name]):
             raise DataError(f"{table.source}, column {name!r}: {table.frame.schema[name]} cannot be asked about")
-    found = {name: whole_values(table, name) for name in rules.values}
+    values = {name: whole_values(table, name) for name in rules.values}
     for name, span in rules.width.items():
-        units, unit = np.sort(found[name].units), float(found[name].fraction(1))
+        units, unit = np.sort(values[name].units), float(values[name].fraction(1))
         ends = units[: rules.k].mean() * unit, units[-rules.k :].mean() * unit
         inside = span.low <= units[0] * unit and units[-1] * unit <= span.high
         if not inside or not (span.means[0] <= ends[0] and ends[1] <= span.means[1]):
@@ -335,4 +335,4 @@ def checked_values(table: Table, rules: ExactRules) -> dict[str, WholeValues]:
                 f"{table.source}, column {name!r}: a value is outside low and high, or {rules.k} people have a mean "
                 f"outside of audit.width.{name}.means; declare wider ones"
             )
-    return found
+    return values

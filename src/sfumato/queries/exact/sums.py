@@ -31,9 +31,9 @@ def keyed_prime(key: str) -> int:
     place = 0
     while True:
         drawn = int.from_bytes(hashlib.sha256(f"prime {key} {place}".encode()).digest()[:4], "little")
-        found = 2**30 + drawn % 2**30 | 1
-        if is_prime(found):
-            return found
+        candidate = 2**30 + drawn % 2**30 | 1
+        if is_prime(candidate):
+            return candidate
         place += 1
 
 
@@ -167,7 +167,7 @@ class QuestionBasis:
         self._inverse[: self.rank, : self.rank] = held["inverse"]
         people = [np.flatnonzero(np.unpackbits(line, count=self.people)).astype(np.int32) for line in held["bits"]]
         self.members = np.concatenate([np.zeros(0, np.int32), *people])
-        self.starts = np.cumsum([0, *(len(one) for one in people)], dtype=np.int64)[:-1]
+        self.starts = np.cumsum([0, *(len(indices) for indices in people)], dtype=np.int64)[:-1]
 
     def kernel(self, free: Residues) -> Residues:
         """The vectors with these numbers for all who are no pivots, made orthogonal to every question, in place."""
@@ -175,15 +175,15 @@ class QuestionBasis:
         if self.rank:
             sums = np.array([np.add.reduceat(line[self.members], self.starts) % self.prime for line in free]).T
             high, low = sums >> 16, sums & 0xFFFF
-            found = ((self.inverse @ high % self.prime << 16) + self.inverse @ low) % self.prime
-            free[:, self.pivots] = (self.prime - found.T) % self.prime
+            coefficients = ((self.inverse @ high % self.prime << 16) + self.inverse @ low) % self.prime
+            free[:, self.pivots] = (self.prime - coefficients.T) % self.prime
         return free
 
     def counted(self) -> Mask:
         """The people whom some question counts."""
-        found = np.zeros(self.people, bool)
-        found[self.members] = True
-        return found
+        mask = np.zeros(self.people, bool)
+        mask[self.members] = True
+        return mask
 
     def exchanged(self, barred: Mask) -> tuple[NDArray[np.int64], Residues] | None:
         """Pivots that are not barred, and their inverse; None where there are none, or it takes too many steps."""
@@ -205,10 +205,10 @@ class QuestionBasis:
 
     def bar(self, barred: Mask) -> bool:
         """Move the pivots away from some people; False, and nothing done, where that cannot be."""
-        found = self.exchanged(barred)
-        if found is None:
+        exchange = self.exchanged(barred)
+        if exchange is None:
             return False
-        self.pivots, self._inverse[: self.rank, : self.rank] = found
+        self.pivots, self._inverse[: self.rank, : self.rank] = exchange
         self.barred = barred
         return True
 
@@ -230,8 +230,8 @@ class QuestionBasis:
         if not self.rank:
             return np.zeros(self.people, np.int64)
         many = np.diff(np.append(self.starts, len(self.members)))
-        found = np.bincount(self.members, weights=np.repeat(shares, many).astype(np.float64), minlength=self.people)
-        return found.astype(np.int64) % self.prime
+        sums = np.bincount(self.members, weights=np.repeat(shares, many).astype(np.float64), minlength=self.people)
+        return sums.astype(np.int64) % self.prime
 
     def _column(self, person: int) -> Mask:
         """Which questions count somebody."""
@@ -326,9 +326,9 @@ class KernelSums:
         """What the sum over a set would do; nothing is changed."""
         cutting = self.atoms.cut(mask)
         first = self._kernel[: self._shown + 2]
-        told = first[:, mask].sum(axis=1) % self.prime
-        new = bool(told.any())
-        vectors = _without(first, told, self.prime) if new else first
+        products = first[:, mask].sum(axis=1) % self.prime
+        new = bool(products.any())
+        vectors = _without(first, products, self.prime) if new else first
         return Foreseen(
             cutting=cutting, new=new, vectors=vectors[: self._shown], codes=lambda: self.atoms.coded(cutting)
         )
@@ -357,14 +357,14 @@ class KernelSums:
 
     def add(self, mask: Mask) -> bool:
         """Note that the sum over a set was answered; False where it followed already."""
-        told = self._kernel[:, mask].sum(axis=1) % self.prime
-        if not told.any():
+        products = self._kernel[:, mask].sum(axis=1) % self.prime
+        if not products.any():
             return False
         self.atoms.apply(self.atoms.cut(mask))
         if self._free is not None:
             rest = self._free[:, mask].sum(axis=1) % self.prime
             self._free = _without(self._free, rest, self.prime) if rest.any() else None  # made anew when asked for
-        self._kernel = _without(self._kernel, told, self.prime)
+        self._kernel = _without(self._kernel, products, self.prime)
         self.basis.add(mask)
         if len(self._kernel) < self._shown + 2:
             self._kernel = np.vstack([self._kernel, self._fresh(READY)])
@@ -410,10 +410,10 @@ def _summed(vectors: Residues, codes: NDArray[np.int64], atoms: int, prime: int)
     return np.array(sums).astype(np.int64) % prime
 
 
-def _without(vectors: Residues, told: Residues, prime: int) -> Residues:
+def _without(vectors: Residues, products: Residues, prime: int) -> Residues:
     """The vectors made orthogonal to a question, by the last that is not, which is left out."""
-    pivot = int(np.flatnonzero(told)[-1])
-    share = (prime - told) * pow(int(told[pivot]), -1, prime) % prime
+    pivot = int(np.flatnonzero(products)[-1])
+    share = (prime - products) * pow(int(products[pivot]), -1, prime) % prime
     left = np.delete(vectors, pivot, axis=0)
     shifted(left, np.delete(share, pivot), vectors[pivot], prime)
     return left
@@ -456,7 +456,7 @@ def follows(signatures: Residues, sizes: NDArray[np.int64], k: int, prime: int) 
     for many in range(1, min(k // 2, len(sizes)) + 1):
         sets = np.array(list(combinations(range(len(sizes)), many)), np.int64)
         sets = sets[sizes[sets].sum(axis=1) < k]
-        halves += [tuple(one) for one in sets.tolist()]
+        halves += [tuple(atoms) for atoms in sets.tolist()]
         sums.append(signatures[:, sets].sum(axis=2) % prime)
         weights.append(sizes[sets].sum(axis=1))
     return _paired(halves, np.concatenate(sums, axis=1), np.concatenate(weights), k, prime)
@@ -472,9 +472,9 @@ def _paired(
     high = np.searchsorted(sums[0], wanted, side="right", sorter=order)
     for place in np.flatnonzero(high > low).tolist():
         for other in order[low[place] : high[place]].tolist():
-            one = (*halves[place], *halves[other])
-            if not one or len(set(one)) < len(one) or weights[place] + weights[other] >= k:
+            atoms = (*halves[place], *halves[other])
+            if not atoms or len(set(atoms)) < len(atoms) or weights[place] + weights[other] >= k:
                 continue
             if not ((sums[:, place] + sums[:, other]) % prime).any():
-                return tuple(sorted(one))
+                return tuple(sorted(atoms))
     return None

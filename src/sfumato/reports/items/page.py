@@ -22,7 +22,7 @@ from sfumato.reports.items.sequences import (
     set_bars,
     shown_sequences,
 )
-from sfumato.reports.language import apart, count, label, number, retold, said, share
+from sfumato.reports.language import apart, count, label, number, retold, share, translated
 from sfumato.reports.pages import audit_shown, page
 from sfumato.reports.sentences import counted, kept
 from sfumato.reports.svg import AFTER, ALARM, BEFORE, TRACK, Picture
@@ -106,7 +106,7 @@ ACTIONS: Mapping[str, str] = MappingProxyType(
 def claimed(claim: Claim) -> ClaimFacts:
     """A claim about paths or sets with its words; a model that is not known here keeps its name."""
     meaning, limits = explained(claim.model, claim.parameters)
-    title = said(TITLES.get(claim.model, claim.model)).format_map(_spoken(claim.parameters))
+    title = translated(TITLES.get(claim.model, claim.model)).format_map(_spoken(claim.parameters))
     return ClaimFacts(claim=claim, title=title, meaning=meaning, limits=limits)
 
 
@@ -114,7 +114,7 @@ def explained(model: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
     """What a model means and what it does not protect against; empty for models that are not known here."""
     spoken = _spoken(parameters)
     meaning, limits = MEANING.get(model, ("", ""))
-    return said(meaning).format_map(spoken), said(limits).format_map(spoken)
+    return translated(meaning).format_map(spoken), translated(limits).format_map(spoken)
 
 
 def promised(facts: ClaimFacts) -> str:
@@ -123,17 +123,19 @@ def promised(facts: ClaimFacts) -> str:
     words = PROMISES.get(claim.model)
     if words is None:
         limit = number(claim.limit)
-        return said("{title}, which asks for {sense} {limit}", title=facts.title, sense=said(claim.sense), limit=limit)
-    return said(words).format_map(_spoken(claim.parameters))
+        return translated(
+            "{title}, which asks for {sense} {limit}", title=facts.title, sense=translated(claim.sense), limit=limit
+        )
+    return translated(words).format_map(_spoken(claim.parameters))
 
 
 def reached(claim: Claim) -> str:
     """How far a claim is met, as the rest of a sentence."""
-    shown = apart(claim.reached, claim.limit)
+    text = apart(claim.reached, claim.limit)
     words = WORST.get((claim.model, claim.sense))
     failing = claim.classes_failing if not claim.holds else 0
-    fail = counted(failing, said("set fails"), said("sets fail")) if failing else ""
-    parts = [shown if words is None else said(words, n=shown), retold(claim.note), fail]
+    fail = counted(failing, translated("set fails"), translated("sets fail")) if failing else ""
+    parts = [text if words is None else translated(words, n=text), retold(claim.note), fail]
     return "; ".join(part for part in parts if part)
 
 
@@ -156,10 +158,12 @@ def _spoken(parameters: Mapping[str, Any]) -> _Known:
         plain
         | {f"upto_{name}": _upto(parameters.get(name)) for name in ("l", "m")}
         | {
-            "of": said(" of {column}", column=column) if column else "",
-            "any_l": said("any items") if bound is None else _upto(bound),
-            "bounded": "" if bound is None else said(" and at most {bound} known items", bound=bound),
-            "beyond": "" if bound is None else said("an adversary who knows more than {bound} items; ", bound=bound),
+            "of": translated(" of {column}", column=column) if column else "",
+            "any_l": translated("any items") if bound is None else _upto(bound),
+            "bounded": "" if bound is None else translated(" and at most {bound} known items", bound=bound),
+            "beyond": ""
+            if bound is None
+            else translated("an adversary who knows more than {bound} items; ", bound=bound),
         }
     )
 
@@ -170,7 +174,7 @@ def _upto(value: object) -> str:
     >>> _upto(1), _upto(3)
     ('1 item', 'up to 3 items')
     """
-    return said("1 item") if value == 1 else said("up to {n} items", n="?" if value is None else value)
+    return translated("1 item") if value == 1 else translated("up to {n} items", n="?" if value is None else value)
 
 
 def _said(value: object) -> str:
@@ -198,15 +202,15 @@ class ItemPictures:
     """Errors of queries by the items that they name."""
 
 
-def item_pictures(facts: ItemFacts, found: tuple[ShownSequence, ...]) -> ItemPictures:
+def item_pictures(facts: ItemFacts, sequences: tuple[ShownSequence, ...]) -> ItemPictures:
     """Everything drawn."""
     paths = [column for column in facts.columns if column.kind == "trajectory"]
     other = [column for column in facts.columns if column.kind != "trajectory"]
-    plain = tuple(one for one in found if not one.spots)
+    plain = tuple(sequence for sequence in sequences if not sequence.spots)
     return ItemPictures(
         places=tuple((column, place_pictures(column, inside=facts.inside)) for column in paths),
         items=tuple((column, item_bars(column, inside=facts.inside)) for column in other),
-        flow=flow_pictures(facts, found),
+        flow=flow_pictures(facts, sequences),
         sets=set_bars(plain, inside=facts.inside),
         fates=None if facts.utility is None else fates(facts.utility),
         errors=None if facts.utility is None else errors(facts.utility),
@@ -216,42 +220,46 @@ def item_pictures(facts: ItemFacts, found: tuple[ShownSequence, ...]) -> ItemPic
 def item_bars(column: ItemColumnFacts, *, inside: bool) -> Picture | None:
     """The most frequent items of a column; outside only those of the release."""
     parts = [(label(name), old, new) for name, old, new in column.frequent if new or (inside and old)]
-    parts.sort(key=lambda one: -((one[1] or one[2] or 0) if inside else one[2] or 0))
-    shown = parts[:MOST_BARS]
-    if not shown:
+    parts.sort(key=lambda part: -((part[1] or part[2] or 0) if inside else part[2] or 0))
+    rows = parts[:MOST_BARS]
+    if not rows:
         return None
-    svg = listed(bar_rows(shown, inside=inside, gone=said("none")), heads(said("records"), inside=inside))
+    svg = listed(bar_rows(rows, inside=inside, gone=translated("none")), heads(translated("records"), inside=inside))
     if inside:
-        parts_said = "; ".join(changed(name, count(old or 0), count(new or 0)) for name, old, new in shown)
+        parts_said = "; ".join(changed(name, count(old or 0), count(new or 0)) for name, old, new in rows)
     else:
-        parts_said = "; ".join(f"{name} {count(new or 0)}" for name, _, new in shown)
+        parts_said = "; ".join(f"{name} {count(new or 0)}" for name, _, new in rows)
     return Picture(
-        svg=svg, words=said("{column}, records per item: {told}.", column=label(column.name), told=parts_said)
+        svg=svg, words=translated("{column}, records per item: {told}.", column=label(column.name), told=parts_said)
     )
 
 
-def fates(found: ItemUtilityFacts) -> Picture | None:
+def fates(utility: ItemUtilityFacts) -> Picture | None:
     """Which share of the frequent sets is kept, shown coarser and lost."""
-    if not found.frequent:
+    if not utility.frequent:
         return None
-    kept = min(max(1 - found.lost_share - found.coarser_share, 0.0), 1.0)
-    coarser, lost = found.coarser_share, found.lost_share
-    parts = [(said("kept"), kept, AFTER), (said("shown coarser"), coarser, BEFORE), (said("lost"), lost, ALARM)]
+    kept = min(max(1 - utility.lost_share - utility.coarser_share, 0.0), 1.0)
+    coarser, lost = utility.coarser_share, utility.lost_share
+    parts = [
+        (translated("kept"), kept, AFTER),
+        (translated("shown coarser"), coarser, BEFORE),
+        (translated("lost"), lost, ALARM),
+    ]
     rows = [
         Row(label=name, back=1, front=part, figures=(share(part),), tone=tone, quiet=not part)
         for name, part, tone in parts
     ]
     parts_said = "; ".join(f"{name} {share(part)}" for name, part, _ in parts)
-    sets = counted(found.frequent, said("frequent set"), said("frequent sets"))
-    words = said("What became of {sets}. {told}.", sets=sets, told=parts_said)
-    return Picture(svg=bars(rows, heads=(said("share"),), back=TRACK), words=words)
+    sets = counted(utility.frequent, translated("frequent set"), translated("frequent sets"))
+    words = translated("What became of {sets}. {told}.", sets=sets, told=parts_said)
+    return Picture(svg=bars(rows, heads=(translated("share"),), back=TRACK), words=words)
 
 
-def errors(found: ItemUtilityFacts) -> Picture | None:
+def errors(utility: ItemUtilityFacts) -> Picture | None:
     """Relative errors of count queries by the number of items that they name: means as pale, medians as strong bars."""
-    if not found.by_size:
+    if not utility.by_size:
         return None
-    most = max([mean for _, _, mean in found.by_size] + [median for _, median, _ in found.by_size])
+    most = max([mean for _, _, mean in utility.by_size] + [median for _, median, _ in utility.by_size])
     unit = most if most > 0 else 1.0
     rows = [
         Row(
@@ -260,18 +268,18 @@ def errors(found: ItemUtilityFacts) -> Picture | None:
             front=median / unit,
             figures=(share(mean), share(median)),
         )
-        for size, median, mean in found.by_size
+        for size, median, mean in utility.by_size
     ]
     parts_said = "; ".join(
-        said("{known}: median {median}, mean {mean}", known=_known(size), median=share(median), mean=share(mean))
-        for size, median, mean in found.by_size
+        translated("{known}: median {median}, mean {mean}", known=_known(size), median=share(median), mean=share(mean))
+        for size, median, mean in utility.by_size
     )
-    words = said("Relative errors of count queries. {told}.", told=parts_said)
-    return Picture(svg=bars(rows, heads=(said("mean"), said("median"))), words=words)
+    words = translated("Relative errors of count queries. {told}.", told=parts_said)
+    return Picture(svg=bars(rows, heads=(translated("mean"), translated("median"))), words=words)
 
 
 def _known(size: int) -> str:
-    return counted(size, said("known item"), said("known items"))
+    return counted(size, translated("known item"), translated("known items"))
 
 
 # The report of a release of paths, sets and mixed records, as one page that needs nothing else.
@@ -298,22 +306,22 @@ SECTIONS = (
 
 def render(facts: ItemFacts, work: Work | None = None) -> str:
     """One self-contained HTML page; the same facts give the same bytes."""
-    found = shown_sequences(facts)
+    sequences = shown_sequences(facts)
     (work or Work()).advance("report", 0, 1)
     return page(
         "items.html.j2",
         facts=facts,
         audit=audit_shown(facts.findings, {}),
         sections=sections(facts),
-        pictures=item_pictures(facts, found),
+        pictures=item_pictures(facts, sequences),
         verdict=verdict(facts),
-        claims=[(one, promised(one), reached(one.claim)) for one in facts.claims],
+        claims=[(claim, promised(claim), reached(claim.claim)) for claim in facts.claims],
         entries=[
-            sum(one.entries_before or 0 for one in facts.columns),
-            sum(one.entries_after for one in facts.columns),
+            sum(column.entries_before or 0 for column in facts.columns),
+            sum(column.entries_after for column in facts.columns),
         ],
-        sequences=found[:MOST_SEQUENCES],
-        sequence_count=len(found),
+        sequences=sequences[:MOST_SEQUENCES],
+        sequence_count=len(sequences),
         most_lines=MOST_PATHS,
         most_bars=MOST_BARS,
         steps=facts.steps[:MOST_STEPS] if facts.inside else (),
@@ -326,5 +334,5 @@ def render(facts: ItemFacts, work: Work | None = None) -> str:
 def sections(facts: ItemFacts) -> tuple[tuple[str, str], ...]:
     """The page's sections in order: anchor and name."""
     kinds = {column.kind for column in facts.columns}
-    shown = {"places": "trajectory" in kinds, "items": bool(kinds - {"trajectory"})}
-    return tuple((anchor, name) for anchor, name in SECTIONS if shown.get(anchor, True))
+    has_section = {"places": "trajectory" in kinds, "items": bool(kinds - {"trajectory"})}
+    return tuple((anchor, name) for anchor, name in SECTIONS if has_section.get(anchor, True))

@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from math import ceil
 
 from sfumato.reports.items.facts import GridCounts, ItemColumnFacts
-from sfumato.reports.language import count, label, said, share
+from sfumato.reports.language import count, label, share, translated
 from sfumato.reports.svg import LETTERS, NARROW, WIDE, Picture, blocks, drawing, fitted, named, room, words
 
 # Readings by place and time, made ready for a picture: empty lines dropped, long axes binned, shades chosen.
@@ -97,21 +97,21 @@ def on_axes(grid: GridCounts, axes: GridCounts) -> GridCounts | None:
     """The grid on the places and times of another one, if that has all of them."""
     if not (set(grid.places) <= set(axes.places) and set(grid.times) <= set(axes.times)):
         return None
-    found = {
+    values = {
         (place, time): value
         for place, row in zip(grid.places, grid.counts, strict=True)
         for time, value in zip(grid.times, row, strict=True)
     }
-    counts = tuple(tuple(found.get((place, time), 0) for time in axes.times) for place in axes.places)
+    counts = tuple(tuple(values.get((place, time), 0) for time in axes.times) for place in axes.places)
     return GridCounts(places=axes.places, times=axes.times, counts=counts)
 
 
 def missing(before: GridCounts, after: GridCounts) -> GridCounts:
     """Before minus after, where nothing is shown coarser."""
-    shown = on_axes(after, before) or GridCounts(
+    after_grid = on_axes(after, before) or GridCounts(
         places=before.places, times=before.times, counts=tuple((0,) * len(row) for row in before.counts)
     )
-    pairs = zip(before.counts, shown.counts, strict=True)
+    pairs = zip(before.counts, after_grid.counts, strict=True)
     counts = tuple(tuple(max(0, old - new) for old, new in zip(*rows, strict=True)) for rows in pairs)
     return GridCounts(places=before.places, times=before.times, counts=counts)
 
@@ -147,21 +147,21 @@ def _span(first: str, last: str) -> str:
 
 def mapped(grid: GridCounts) -> GridCounts | None:
     """Readings by row and column of a map, the highest row first, if most places are its squares, such as r012c007."""
-    found: dict[tuple[int, int], int] = {}
+    readings: dict[tuple[int, int], int] = {}
     for place, counts in zip(grid.places, grid.counts, strict=True):
         if square := _SQUARE.fullmatch(place):
             key = (int(square[1]), int(square[2]))
-            found[key] = found.get(key, 0) + sum(counts)
-    if len(found) < max(2, 0.5 * len(grid.places)):
+            readings[key] = readings.get(key, 0) + sum(counts)
+    if len(readings) < max(2, 0.5 * len(grid.places)):
         return None
-    rows = range(max(r for r, _ in found), min(r for r, _ in found) - 1, -1)
-    columns = range(min(c for _, c in found), max(c for _, c in found) + 1)
+    rows = range(max(r for r, _ in readings), min(r for r, _ in readings) - 1, -1)
+    columns = range(min(c for _, c in readings), max(c for _, c in readings) + 1)
     if len(rows) * len(columns) > _MOST_SQUARES:
         return None
     return GridCounts(
         places=tuple(f"r{r}" for r in rows),
         times=tuple(f"c{c}" for c in columns),
-        counts=tuple(tuple(found.get((r, c), 0) for c in columns) for r in rows),
+        counts=tuple(tuple(readings.get((r, c), 0) for c in columns) for r in rows),
     )
 
 
@@ -244,8 +244,8 @@ def _cells(sheet: Sheet, frame: _Frame) -> list[str]:
     boxes: dict[int, list[tuple[float, float, float, float]]] = {}
     for row, top, bottom in zip(sheet.levels, ys, ys[1:], strict=False):
         start = 0
-        for level, found in groupby(row):
-            stop = start + len(list(found))
+        for level, run in groupby(row):
+            stop = start + len(list(run))
             step = 1 if gap else stop - start
             boxes.setdefault(level, []).extend(
                 (xs[j], top, xs[j + step] - xs[j] - gap, bottom - top - gap) for j in range(start, stop, step)
@@ -321,11 +321,11 @@ def place_pictures(column: ItemColumnFacts, *, inside: bool) -> PlacePictures | 
         return None
     grid, tall, wide = binned(after)
     shades = Shades.of(grid)
-    pictures = [_table(grid, shades, said("Readings in the release"), width) for width in (WIDE, NARROW)]
-    found = mapped(after)
-    maps = () if found is None else (_map(found, Shades.of(found), said("readings in the release")),)
+    pictures = [_table(grid, shades, translated("Readings in the release"), width) for width in (WIDE, NARROW)]
+    map_grid = mapped(after)
+    maps = () if map_grid is None else (_map(map_grid, Shades.of(map_grid), translated("readings in the release")),)
     return PlacePictures(
-        wide=pictures[0], narrow=pictures[1], maps=maps, joined=_joined(tall, wide), off_map=_off(after, found)
+        wide=pictures[0], narrow=pictures[1], maps=maps, joined=_joined(tall, wide), off_map=_off(after, map_grid)
     )
 
 
@@ -335,11 +335,15 @@ def _inside(column: ItemColumnFacts, before: GridCounts, after: GridCounts | Non
     lost = lost or missing(before, new)
     same = on_axes(new, before)
     old, tall, wide = binned(before)
-    shown, rows, columns = binned(same or new)
-    shades = Shades.of(old, shown)
+    new_grid, rows, columns = binned(same or new)
+    shades = Shades.of(old, new_grid)
     panels = [
-        _table(old, shades, said("Readings before"), NARROW, caption=said("before")),
-        *([_table(shown, shades, said("Readings after"), NARROW, caption=said("after"))] if shown.places else []),
+        _table(old, shades, translated("Readings before"), NARROW, caption=translated("before")),
+        *(
+            [_table(new_grid, shades, translated("Readings after"), NARROW, caption=translated("after"))]
+            if new_grid.places
+            else []
+        ),
         _share(old, binned(lost)[0], _TABLE),
     ]
     return PlacePictures(
@@ -354,21 +358,21 @@ def _inside_maps(before: GridCounts, after: GridCounts, lost: GridCounts) -> tup
     old = mapped(before)
     if old is None:
         return ()
-    shown, gone_from = mapped(after), mapped(lost)
-    shown = None if shown is None else on_axes(shown, old)
-    shades = Shades.of(old, *([shown] if shown else []))
-    found = [_map(old, shades, said("before"))]
-    if shown is not None:
-        found.append(_map(shown, shades, said("after")))
+    new_map, gone_from = mapped(after), mapped(lost)
+    new_map = None if new_map is None else on_axes(new_map, old)
+    shades = Shades.of(old, *([new_map] if new_map else []))
+    maps = [_map(old, shades, translated("before"))]
+    if new_map is not None:
+        maps.append(_map(new_map, shades, translated("after")))
     if gone_from is not None and (aligned := on_axes(gone_from, old)) is not None:
-        found.append(_share(old, aligned, _MAP, square=True))
-    return tuple(found)
+        maps.append(_share(old, aligned, _MAP, square=True))
+    return tuple(maps)
 
 
 def _table(grid: GridCounts, shades: Shades, what: str, width: int, caption: str = "") -> Picture:
     sheet = _sheet(grid, shaded(grid, shades), _TABLE, shades)
     size = {"places": len(grid.places), "times": len(grid.times)}
-    words = said(
+    words = translated(
         "{what} by place and time: {places} places, {times} times. {told}", what=what, **size, told=_words(grid)
     )
     return Picture(svg=heat(sheet, width), words=words, caption=caption)
@@ -377,17 +381,17 @@ def _table(grid: GridCounts, shades: Shades, what: str, width: int, caption: str
 def _map(grid: GridCounts, shades: Shades, what: str) -> Picture:
     sheet = _sheet(grid, shaded(grid, shades), _MAP, shades, square=True)
     size = {"rows": len(grid.places), "columns": len(grid.times)}
-    words = said("Map of {rows} by {columns} squares, {what}. {told}", **size, what=what, told=_words(grid))
+    words = translated("Map of {rows} by {columns} squares, {what}. {told}", **size, what=what, told=_words(grid))
     return Picture(svg=heat(sheet), words=words, caption=what)
 
 
 def _sheet(grid: GridCounts, levels: Levels, names: tuple[str, str], shades: Shades, *, square: bool = False) -> Sheet:
-    measure = said("readings in a square, up to" if square else "readings in a cell, up to")
+    measure = translated("readings in a square, up to" if square else "readings in a cell, up to")
     return Sheet(
         rows=grid.places,
         columns=grid.times,
         levels=levels,
-        names=(said(names[0]), said(names[1])),
+        names=(translated(names[0]), translated(names[1])),
         legend=shades.legend(),
         measure=measure,
         square=square,
@@ -399,23 +403,23 @@ def _share(before: GridCounts, lost: GridCounts, names: tuple[str, str], *, squa
         rows=before.places,
         columns=before.times,
         levels=gone(before, lost),
-        names=(said(names[0]), said(names[1])),
+        names=(translated(names[0]), translated(names[1])),
         legend=gone_legend(),
-        measure=said("share of the readings that is left out, up to"),
+        measure=translated("share of the readings that is left out, up to"),
         tone="alarm",
         square=square,
     )
     old, new = total(before), total(lost)
     pairs = [pair for rows in zip(before.counts, lost.counts, strict=True) for pair in zip(*rows, strict=True)]
     empty = sum(1 for was, went in pairs if was and went >= was)
-    words = said(
+    words = translated(
         "What vanished: {new} of {old} readings ({part}); {empty} cells lost all of theirs.",
         new=count(new),
         old=count(old),
         part=share(new / old if old else 0.0),
         empty=count(empty),
     )
-    return Picture(svg=heat(sheet), words=words, caption=said("what vanished"))
+    return Picture(svg=heat(sheet), words=words, caption=translated("what vanished"))
 
 
 def _words(grid: GridCounts) -> str:
@@ -428,22 +432,22 @@ def _words(grid: GridCounts) -> str:
     )
     most = islice(sorted(cells), 3)
     named = "; ".join(
-        said("{place} at {time}: {n}", place=label(place), time=label(time), n=count(-value))
+        translated("{place} at {time}: {n}", place=label(place), time=label(time), n=count(-value))
         for value, place, time in most
     )
     if not named:
-        return said("No readings.")
-    return said("{n} readings in all. Most: {named}.", n=count(total(grid)), named=named)
+        return translated("No readings.")
+    return translated("{n} readings in all. Most: {named}.", n=count(total(grid)), named=named)
 
 
 def _joined(tall: int, wide: int) -> str:
     parts = [
-        said(words, n=n)
+        translated(words, n=n)
         for n, words in ((tall, "{n} neighbouring places share a row"), (wide, "{n} neighbouring times share a column"))
         if n > 1
     ]
-    return said("To fit, {parts}.", parts=said(" and ").join(parts)) if parts else ""
+    return translated("To fit, {parts}.", parts=translated(" and ").join(parts)) if parts else ""
 
 
-def _off(grid: GridCounts, found: GridCounts | None) -> int:
-    return 0 if found is None else total(grid) - total(found)
+def _off(grid: GridCounts, map_grid: GridCounts | None) -> int:
+    return 0 if map_grid is None else total(grid) - total(map_grid)

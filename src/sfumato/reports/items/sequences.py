@@ -10,7 +10,7 @@ from typing import Literal
 
 from sfumato.reports.bars import Row, bars, changed, heads
 from sfumato.reports.items.facts import ItemFacts, SequenceFacts, Spot
-from sfumato.reports.language import count, label, said
+from sfumato.reports.language import count, label, translated
 from sfumato.reports.svg import (
     FIGURE,
     NARROW,
@@ -124,18 +124,18 @@ def merged(*orders: Sequence[str]) -> list[str]:
     >>> merged(["1", "2", "3"], ["1", "[2-3)", "3"])
     ['1', '[2-3)', '2', '3']
     """
-    found: list[str] = []
+    names: list[str] = []
     for order in orders:
-        known = {name: i for i, name in enumerate(found)}
-        new: list[list[str]] = [[] for _ in range(len(found) + 1)]
+        known = {name: i for i, name in enumerate(names)}
+        new: list[list[str]] = [[] for _ in range(len(names) + 1)]
         here = 0
         for name in dict.fromkeys(order):
             if name in known:
                 here = known[name] + 1
             else:
                 new[here].append(name)
-        found = [*new[0], *(name for i, old in enumerate(found) for name in (old, *new[i + 1]))]
-    return found
+        names = [*new[0], *(name for i, old in enumerate(names) for name in (old, *new[i + 1]))]
+    return names
 
 
 def flow(paths: Sequence[Path], places: Sequence[str], times: Sequence[str], width: int = NARROW) -> str:
@@ -161,10 +161,10 @@ def _lanes(
             stacks.setdefault(spot, []).append(n)
     offsets: dict[tuple[int, Spot], float] = {}
     high = dict.fromkeys(rows, 0.0)
-    for spot, found in stacks.items():
-        whole = sum(widths[n] + 2 for n in found)
+    for spot, path_numbers in stacks.items():
+        whole = sum(widths[n] + 2 for n in path_numbers)
         at = -whole / 2
-        for n in found:
+        for n in path_numbers:
             offsets[n, spot] = at + widths[n] / 2 + 1
             at += widths[n] + 2
         high[spot[0]] = max(high[spot[0]], whole)
@@ -172,14 +172,17 @@ def _lanes(
     for place in rows:
         tall = max(_LEAST, high[place] + 10)
         y[place], at = at + tall / 2, at + tall
-    left = min(max(map(room, [*rows, said("place"), said("time")])), 0.26 * width if width <= NARROW else 170) + 22
+    left = (
+        min(max(map(room, [*rows, translated("place"), translated("time")])), 0.26 * width if width <= NARROW else 170)
+        + 22
+    )
     step = (width - left - 22) / max(len(columns) - 1, 1)
     x = {time: left + step * i for i, time in enumerate(columns)}
     return _Lanes(x=x, y=y, left=left, bottom=at, offsets=offsets)
 
 
 def _axes(lanes: _Lanes, rows: Sequence[str], columns: Sequence[str], width: int) -> list[str]:
-    parts = [words(said("place"), lanes.left - 18, _FLOW_TOP - 8, anchor="end")]
+    parts = [words(translated("place"), lanes.left - 18, _FLOW_TOP - 8, anchor="end")]
     for place in rows:
         name = fitted(place, lanes.left - 20)
         parts.append(words(name, lanes.left - 18, lanes.y[place] + 4, anchor="end", tone="ink"))
@@ -187,7 +190,7 @@ def _axes(lanes: _Lanes, rows: Sequence[str], columns: Sequence[str], width: int
     parts += [line(lanes.x[time], _FLOW_TOP, lanes.x[time], lanes.bottom) for time in columns]
     spots = [(time, lanes.x[time]) for time in columns]
     parts += named(spots, lanes.bottom + 14, width=width)
-    return [*parts, words(said("time"), lanes.left - 18, lanes.bottom + 29, anchor="end")]
+    return [*parts, words(translated("time"), lanes.left - 18, lanes.bottom + 29, anchor="end")]
 
 
 def _drawn(n: int, path: Path, wide: float, lanes: _Lanes) -> str:
@@ -243,7 +246,9 @@ class ShownSequence:
     @property
     def became(self) -> str:
         """What became of it, in words."""
-        return said(_STATES[self.state]) + (said(" as {shown}", shown=self._line(self.shown)) if self.shown else "")
+        return translated(_STATES[self.state]) + (
+            translated(" as {shown}", shown=self._line(self.shown)) if self.shown else ""
+        )
 
     @property
     def weight(self) -> int:
@@ -258,33 +263,40 @@ def shown_sequences(facts: ItemFacts) -> tuple[ShownSequence, ...]:
     """What the page may tell: inside all of them, otherwise those of the release, each once, as the release has it."""
     if facts.inside:
         return tuple(map(_inside, facts.sequences))
-    found = dict.fromkeys(_public(one) for one in facts.sequences if one.after)
-    return tuple(sorted(found, key=lambda one: -one.after))
+    sequences = dict.fromkeys(_public(sequence) for sequence in facts.sequences if sequence.after)
+    return tuple(sorted(sequences, key=lambda sequence: -sequence.after))
 
 
-def _inside(one: SequenceFacts) -> ShownSequence:
-    state: Literal["kept", "coarser", "lost"] = "lost" if not one.after else "coarser" if one.shown else "kept"
+def _inside(sequence: SequenceFacts) -> ShownSequence:
+    state: Literal["kept", "coarser", "lost"] = (
+        "lost" if not sequence.after else "coarser" if sequence.shown else "kept"
+    )
     kept = state == "coarser"
     return ShownSequence(
-        labels=one.labels,
-        before=one.before,
-        after=one.after or 0,
+        labels=sequence.labels,
+        before=sequence.before,
+        after=sequence.after or 0,
         state=state,
-        shown=one.shown if kept else (),
-        spots=one.shown_spots if kept and one.shown_spots else one.spots,
+        shown=sequence.shown if kept else (),
+        spots=sequence.shown_spots if kept and sequence.shown_spots else sequence.spots,
     )
 
 
-def _public(one: SequenceFacts) -> ShownSequence:
-    spots = one.shown_spots if one.shown else one.spots
+def _public(sequence: SequenceFacts) -> ShownSequence:
+    spots = sequence.shown_spots if sequence.shown else sequence.spots
     return ShownSequence(
-        labels=one.shown or one.labels, before=None, after=one.after or 0, state="kept", shown=(), spots=spots
+        labels=sequence.shown or sequence.labels,
+        before=None,
+        after=sequence.after or 0,
+        state="kept",
+        shown=(),
+        spots=spots,
     )
 
 
-def flow_pictures(facts: ItemFacts, found: Sequence[ShownSequence]) -> tuple[Picture, Picture] | None:
+def flow_pictures(facts: ItemFacts, sequences: Sequence[ShownSequence]) -> tuple[Picture, Picture] | None:
     """The most frequent sequences as lines, for a page and for a phone; none where no sequence has places."""
-    drawn = [one for one in found if one.spots][:MOST_PATHS]
+    drawn = [sequence for sequence in sequences if sequence.spots][:MOST_PATHS]
     if not drawn:
         return None
     grids = [
@@ -293,40 +305,44 @@ def flow_pictures(facts: ItemFacts, found: Sequence[ShownSequence]) -> tuple[Pic
         for grid in ((column.before if facts.inside else None), column.after)
         if grid is not None
     ]
-    spots = [spot for one in drawn for spot in one.spots]
+    spots = [spot for sequence in drawn for spot in sequence.spots]
     places = merged(*(grid.places for grid in grids), [place for place, _ in spots])
     times = merged(*(grid.times for grid in grids), [time for _, time in spots])
-    paths = [_path(one, times) for one in drawn]
-    told = _listed(drawn, inside=facts.inside)
-    words = said("Frequent sequences between places over time. {told}.", told=told)
+    paths = [_path(sequence, times) for sequence in drawn]
+    summary = _listed(drawn, inside=facts.inside)
+    words = translated("Frequent sequences between places over time. {told}.", told=summary)
     pictures = [Picture(svg=flow(paths, places, times, width), words=words) for width in (WIDE, NARROW)]
     return pictures[0], pictures[1]
 
 
-def _path(one: ShownSequence, times: Sequence[str]) -> Path:
+def _path(sequence: ShownSequence, times: Sequence[str]) -> Path:
     order = {time: i for i, time in enumerate(times)}
     figures = (
-        said("{n} records", n=count(one.after))
-        if one.before is None
-        else said("{old} before, {new} after", old=count(one.before), new=count(one.after))
+        translated("{n} records", n=count(sequence.after))
+        if sequence.before is None
+        else translated("{old} before, {new} after", old=count(sequence.before), new=count(sequence.after))
     )
     return Path(
-        spots=tuple(sorted(dict.fromkeys(one.spots), key=lambda spot: order[spot[1]])),
-        support=one.weight,
-        tone=_TONES[one.state],
-        dashed=one.state == "lost",
-        title=f"{one.name}: {figures}, {one.became}" if one.before is not None else f"{one.name}: {figures}",
+        spots=tuple(sorted(dict.fromkeys(sequence.spots), key=lambda spot: order[spot[1]])),
+        support=sequence.weight,
+        tone=_TONES[sequence.state],
+        dashed=sequence.state == "lost",
+        title=f"{sequence.name}: {figures}, {sequence.became}"
+        if sequence.before is not None
+        else f"{sequence.name}: {figures}",
     )
 
 
-def set_bars(found: Sequence[ShownSequence], *, inside: bool) -> Picture | None:
+def set_bars(sequences: Sequence[ShownSequence], *, inside: bool) -> Picture | None:
     """The most frequent sets as bars; inside, before and after."""
-    drawn = found[:MOST_BARS]
+    drawn = sequences[:MOST_BARS]
     if not drawn:
         return None
-    rows = bar_rows([(one.name, one.before, one.after) for one in drawn], inside=inside, gone=said("lost"))
-    svg = listed(rows, heads(said("records"), inside=inside))
-    return Picture(svg=svg, words=said("Frequent sets. {told}.", told=_listed(drawn, inside=inside)))
+    rows = bar_rows(
+        [(sequence.name, sequence.before, sequence.after) for sequence in drawn], inside=inside, gone=translated("lost")
+    )
+    svg = listed(rows, heads(translated("records"), inside=inside))
+    return Picture(svg=svg, words=translated("Frequent sets. {told}.", told=_listed(drawn, inside=inside)))
 
 
 def bar_rows(parts: Sequence[tuple[str, int | None, int | None]], *, inside: bool, gone: str) -> list[Row]:
@@ -340,7 +356,9 @@ def bar_rows(parts: Sequence[tuple[str, int | None, int | None]], *, inside: boo
     return rows
 
 
-def _listed(found: Sequence[ShownSequence], *, inside: bool) -> str:
+def _listed(sequences: Sequence[ShownSequence], *, inside: bool) -> str:
     if not inside:
-        return "; ".join(f"{one.name} {count(one.after)}" for one in found)
-    return "; ".join(changed(one.name, count(one.before or 0), count(one.after)) for one in found)
+        return "; ".join(f"{sequence.name} {count(sequence.after)}" for sequence in sequences)
+    return "; ".join(
+        changed(sequence.name, count(sequence.before or 0), count(sequence.after)) for sequence in sequences
+    )

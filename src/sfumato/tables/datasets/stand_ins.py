@@ -54,13 +54,13 @@ def blood(rows: int, seed: int) -> pl.DataFrame:
             value = np.where(rng.random(rows) < _STRENGTH, leads[group], value)
         columns[name] = pl.Series([blood_leaf(n) for n in range(many)], dtype=pl.String).gather(value)
     weights = np.linspace(1.8, 0.4, len(BLOOD_DIAGNOSES))
-    found = {
+    table_columns = {
         **columns,
         "blood group": labels(BLOOD_GROUPS, group),
         "diagnosis": labels(BLOOD_DIAGNOSES, choose_any(rng, weights.tolist(), rows)),
         **{name: pl.Series(rng.integers(0, 5, rows)).cast(pl.String) for name in BLOOD_OTHERS},
     }
-    return pl.DataFrame(found)
+    return pl.DataFrame(table_columns)
 
 
 def blood_leaf(number: int) -> str:
@@ -127,10 +127,10 @@ def icu(rows: int, seed: int) -> pl.DataFrame:
         1.3 * grave - 1.6 * (facts["admission type"] != 0) + 0.5 * (facts["payment"] == 0) + rng.logistic(0, 1, rows)
     )
     died = score > np.quantile(score, 1 - _DEATHS) if rows else score > 0
-    sets = [" ".join(names[n] for n in np.flatnonzero(one)) for one in held]
-    found = {name: labels(tuple(ICU_FACTS[name]), codes) for name, codes in facts.items()}
+    sets = [" ".join(names[n] for n in np.flatnonzero(flags)) for flags in held]
+    columns = {name: labels(tuple(ICU_FACTS[name]), codes) for name, codes in facts.items()}
     died_ = pl.Series(np.where(died, "died", "lived"), dtype=pl.String)
-    return pl.DataFrame({**found, "codes": pl.Series(sets, dtype=pl.String), ICU_CLASS: died_})
+    return pl.DataFrame({**columns, "codes": pl.Series(sets, dtype=pl.String), ICU_CLASS: died_})
 
 
 def icu_code_paths() -> dict[str, Sequence[str]]:
@@ -187,8 +187,8 @@ def quest(rows: int, *, function: int = 1, seed: int) -> pl.DataFrame:
         "hyears": rng.integers(1, 31, rows),
         "loan": rng.uniform(0, 500_000, rows),
     }
-    found = (_first, _second, _third, _fourth, _fifth)[function - 1](columns)
-    return pl.DataFrame({**columns, "group": np.where(found, *QUEST_GROUPS)})
+    in_group = (_first, _second, _third, _fourth, _fifth)[function - 1](columns)
+    return pl.DataFrame({**columns, "group": np.where(in_group, *QUEST_GROUPS)})
 
 
 def _within(values: Reals, low: float, high: float) -> Flags:

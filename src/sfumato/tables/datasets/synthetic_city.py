@@ -215,12 +215,12 @@ def _distances(blocks: int) -> Reals:
 def _detours(visits: Reals, day: list[_Reading]) -> list[_Reading]:
     """Readings that the fewest have, at hours that the crowd has free."""
     busy = np.unique([reading.hour for reading in day])
-    found = []
+    readings = []
     for number, share in enumerate(_DETOURS):
         free = visits.copy()
         free[busy] += 1
         hour, at = np.unravel_index(np.argmin(free), free.shape)
         visits[hour, at] += share / _CROWDS
         block = np.where(np.arange(_OPTIONS) == 1 + number, at, -1)
-        found.append(_Reading(habit=_DETOUR, block=block, hour=np.full(_OPTIONS, hour)))
-    return found
+        readings.append(_Reading(habit=_DETOUR, block=block, hour=np.full(_OPTIONS, hour)))
+    return readings

@@ -39,7 +39,7 @@ def adult_folder() -> Path | None:
     places = [Path(named)] if named else []
     places += [parent / "shared" / "data" for parent in (here, *here.parents)]
     places += _packaged()
-    return next((found for place in places if (found := _held_in(place)) is not None), None)
+    return next((folder for place in places if (folder := _held_in(place)) is not None), None)
 
 
 def _held_in(folder: Path) -> Path | None:

@@ -57,21 +57,21 @@ class DuckEngine:
         }
         try:
             place = ":memory:" if database is None else str(database)
-            made = cls(duckdb.connect(place, read_only=database is not None, config=config), folder)
-            made.connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output
+            engine = cls(duckdb.connect(place, read_only=database is not None, config=config), folder)
+            engine.connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output
             if database is not None:
-                made.connection.execute("SET allowed_directories = [$1]", [folder])
-                made.connection.execute("SET enable_external_access = false")
+                engine.connection.execute("SET allowed_directories = [$1]", [folder])
+                engine.connection.execute("SET enable_external_access = false")
         except duckdb.Error as fault:
             close(kept)
             raise DataError(f"{database or 'DuckDB'} cannot be opened: {_told(fault)}") from None
-        weakref.finalize(made, _closed, made.connection, kept)
-        return made
+        weakref.finalize(engine, _closed, engine.connection, kept)
+        return engine
 
     def ask(self, statement: exp.Query) -> pl.DataFrame:
         """The rows that a statement gives."""
-        found: pl.DataFrame = self._run(statement)
-        return found
+        rows: pl.DataFrame = self._run(statement)
+        return rows
 
     def lend(self, name: str, frame: pl.DataFrame) -> None:
         """A temporary table, so that DuckDB knows how small it is."""
@@ -80,7 +80,7 @@ class DuckEngine:
     def keep(self, name: str, rows: Any) -> None:
         """All rows of a frame or relation as a temporary table; it goes to disk where memory ends."""
         self.connection.register(_ARRIVING, ArrowStream(rows))
-        made = exp.Create(
+        statement = exp.Create(
             this=exp.Table(this=quoted(name)),
             kind="TABLE",
             replace=True,
@@ -88,15 +88,15 @@ class DuckEngine:
             expression=exp.select("*").from_(exp.Table(this=quoted(_ARRIVING))),
         )
         try:
-            self._run(made)
+            self._run(statement)
         finally:
             self.connection.unregister(_ARRIVING)
 
     def write(self, statement: exp.Query, folder: Path) -> None:
         """The rows in files of about 128 MB, none of which is in memory as a whole."""
         inner = Path(self.folder) / f"rows-{len(list(Path(self.folder).iterdir()))}"
-        said = {"FORMAT": text("parquet"), "PER_THREAD_OUTPUT": exp.true(), "FILE_SIZE_BYTES": text("128MB")}
-        params = [exp.CopyParameter(this=exp.Var(this=key), expression=value) for key, value in said.items()]
+        options = {"FORMAT": text("parquet"), "PER_THREAD_OUTPUT": exp.true(), "FILE_SIZE_BYTES": text("128MB")}
+        params = [exp.CopyParameter(this=exp.Var(this=key), expression=value) for key, value in options.items()]
         try:
             self.connection.execute("SET preserve_insertion_order = false")  # it takes memory, and rows are shuffled
             self._run(exp.Copy(this=statement.subquery(), kind=False, files=[text(str(inner))], params=params))
@@ -110,16 +110,16 @@ class DuckEngine:
         """Run one statement; DuckDB's own parser must see exactly one in it, of the kind that was built."""
         duckdb = extra("duckdb", 'engine = "duckdb"')
         written = statement.sql(dialect=DIALECT, identify=True, comments=False)
-        asked = isinstance(statement, exp.Query)
+        is_query = isinstance(statement, exp.Query)
         kinds: dict[type[exp.Expr], Any] = {
             exp.Create: duckdb.StatementType.CREATE,
             exp.Copy: duckdb.StatementType.COPY,
         }
-        kind = duckdb.StatementType.SELECT if asked else kinds[type(statement)]
+        kind = duckdb.StatementType.SELECT if is_query else kinds[type(statement)]
         try:
-            if [one.type for one in self.connection.extract_statements(written)] != [kind]:
+            if [part.type for part in self.connection.extract_statements(written)] != [kind]:
                 raise DataError(f"DuckDB reads more in a statement than was meant, so it was not run: {written}")
-            if asked:
+            if is_query:
                 return pl.DataFrame(ArrowStream(self.connection.sql(written)))
             return self.connection.execute(written)
         except (duckdb.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as fault:
@@ -183,11 +183,11 @@ def found_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if path.is_dir():
-        every = [one for one in path.rglob("*") if one.is_file() and _end(one) in (*_PARQUET, *_CSV)]
-        parts = [(one, one.relative_to(path).parts) for one in every]
-        files = sorted(one for one, names in parts if not any(name.startswith((".", "_")) for name in names))
+        every = [file for file in path.rglob("*") if file.is_file() and _end(file) in (*_PARQUET, *_CSV)]
+        parts = [(file, file.relative_to(path).parts) for file in every]
+        files = sorted(file for file, names in parts if not any(name.startswith((".", "_")) for name in names))
     else:
-        files = sorted(Path(one) for one in glob.glob(str(path), recursive=True) if Path(one).is_file())
+        files = sorted(Path(file) for file in glob.glob(str(path), recursive=True) if Path(file).is_file())
     if not files:
         raise DataError(f"{path}: there is no such file, and no file of a folder or pattern of this name; "
                         f"{', '.join((*_PARQUET, *_CSV))} are read (CSV also with .gz)")  # fmt: skip
@@ -246,5 +246,5 @@ def _opening(file: Path) -> str:
 def _scan(function: str, files: Sequence[Path], **options: exp.Expr) -> exp.Select:
     """The rows of files; their names are taken as they are, not as patterns."""
     paths = exp.Array(expressions=[text(glob.escape(str(file.absolute()))) for file in files])
-    said = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-    return exp.select("*").from_(exp.Table(this=exp.Anonymous(this=function, expressions=[paths, *said])))
+    settings = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
+    return exp.select("*").from_(exp.Table(this=exp.Anonymous(this=function, expressions=[paths, *settings])))

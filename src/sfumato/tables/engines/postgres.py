@@ -67,14 +67,14 @@ class PostgresEngine:
         except driver.Error as fault:
             reader.close()
             raise DataError(f"PostgreSQL keeps no snapshot: {without_secrets(_told(fault), address)}") from None
-        made = cls(connect=connect, reader=reader, snapshot=snapshot, _opened=[reader])
-        weakref.finalize(made, _close, made._opened)
-        return made
+        engine = cls(connect=connect, reader=reader, snapshot=snapshot, _opened=[reader])
+        weakref.finalize(engine, _close, engine._opened)
+        return engine
 
     def ask(self, statement: exp.Query) -> pl.DataFrame:
         """The rows that a statement gives."""
-        found: pl.DataFrame = self._tried(lambda: _answer(self._asked(statement), written(statement)))
-        return found
+        rows: pl.DataFrame = self._tried(lambda: _answer(self._asked(statement), written(statement)))
+        return rows
 
     def lend(self, name: str, frame: pl.DataFrame) -> None:
         """A temporary table that only our second connection sees, from the next question that names it."""
@@ -137,15 +137,15 @@ def written(statement: exp.Query) -> str:
     return str(plain.sql(dialect=DIALECT, identify=True, comments=False))
 
 
-def without_secrets(told: str, address: str) -> str:
+def without_secrets(message: str, address: str) -> str:
     """What a driver says, without an address and its password."""
     try:
         password = urlsplit(address).password
     except ValueError:
         password = None
     for secret in (address, password, None if password is None else unquote(password)):
-        told = told.replace(secret, "***") if secret else told
-    return re.sub(r"password=\S+", "password=***", told)
+        message = message.replace(secret, "***") if secret else message
+    return re.sub(r"password=\S+", "password=***", message)
 
 
 def _run(connection: Any, command: str) -> None:
@@ -164,8 +164,8 @@ def _answer(connection: Any, question: str, *, copy: bool = True) -> pl.DataFram
 def _told(fault: BaseException) -> str:
     """What PostgreSQL says, in one line."""
     lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
-    found = next((line for line in lines if "ERROR:" in line or "FATAL:" in line), lines[0] if lines else "")
-    return re.split(r"(?:ERROR|FATAL):\s*", found)[-1] or type(fault).__name__
+    error_line = next((line for line in lines if "ERROR:" in line or "FATAL:" in line), lines[0] if lines else "")
+    return re.split(r"(?:ERROR|FATAL):\s*", error_line)[-1] or type(fault).__name__
 
 
 def _close(opened: list[Any]) -> None:
@@ -197,8 +197,8 @@ def plain_rows(engine: Engine, rows: exp.Query, *, where: str) -> exp.Select:
     """The rows with texts for cells of types that only PostgreSQL knows: numeric, uuid, enumerations, intervals ..."""
     names = checked_names(_names(engine, rows), where=where)
     kinds = [exp.cast(exp.Anonymous(this="PG_TYPEOF", expressions=[cell(name)]), "text") for name in names]
-    asked = exp.select(*(one.as_(quoted(f"c{place}")) for place, one in enumerate(kinds)))
-    types = engine.ask(_nobody(asked, rows)).row(0)
+    query = exp.select(*(kind.as_(quoted(f"c{place}")) for place, kind in enumerate(kinds)))
+    types = engine.ask(_nobody(query, rows)).row(0)
     read = [
         cell(name) if kind in _PLAIN else exp.cast(cell(name), "text").as_(quoted(name))
         for name, kind in zip(names, types, strict=True)
@@ -210,13 +210,13 @@ def _names(engine: Engine, rows: exp.Query) -> list[str]:
     """The columns' names, whatever their types are: those of one row that has nothing in it."""
     whole = _nobody(exp.select(exp.Column(this=exp.Star(), table=quoted(ROWS))), rows).subquery(quoted("r"))
     line = exp.cast(exp.Anonymous(this="TO_JSON", expressions=[exp.column(quoted("r"))]), "text")
-    told = engine.ask(exp.select(line.as_(quoted("n"))).from_(whole))["n"][0]
-    pairs: list[tuple[str, object]] = json.loads(told, object_pairs_hook=list)
+    answer = engine.ask(exp.select(line.as_(quoted("n"))).from_(whole))["n"][0]
+    pairs: list[tuple[str, object]] = json.loads(answer, object_pairs_hook=list)
     return [name for name, _ in pairs]
 
 
-def _nobody(asked: exp.Select, rows: exp.Query) -> exp.Select:
+def _nobody(query: exp.Select, rows: exp.Query) -> exp.Select:
     """A question about one row without any values."""
-    one = exp.select(exp.Literal.number(1).as_(quoted("one"))).subquery(quoted("o"))
+    single_row = exp.select(exp.Literal.number(1).as_(quoted("one"))).subquery(quoted("o"))
     none = exp.select("*").from_(rows.copy().subquery(quoted(ROWS))).limit(0).subquery(quoted(ROWS))
-    return asked.from_(one).join(none, on=exp.true(), join_type="left")
+    return query.from_(single_row).join(none, on=exp.true(), join_type="left")

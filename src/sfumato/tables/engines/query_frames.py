@@ -40,8 +40,10 @@ def read_query(query: str, connection: Any, *, dialect: str | None = None) -> pl
     if isinstance(connection, str | os.PathLike):
         return sqlite_frame(Path(connection), query=query)
     if not callable(getattr(connection, "cursor", None)):
-        found = type(connection).__name__
-        raise ParameterError(f"connection must be an open database connection (PEP 249) or a SQLite file, not {found}")
+        type_name = type(connection).__name__
+        raise ParameterError(
+            f"connection must be an open database connection (PEP 249) or a SQLite file, not {type_name}"
+        )
     query_rows(query, dialect or ("sqlite" if isinstance(connection, sqlite3.Connection) else ""))
     with closing(connection.cursor()) as cursor:
         cursor.execute(query)
@@ -51,15 +53,15 @@ def read_query(query: str, connection: Any, *, dialect: str | None = None) -> pl
 def sqlite_frame(path: Path, *, query: str | None = None, table: str | None = None) -> pl.DataFrame:
     """The rows of a query, or of a table, in a SQLite file."""
     _refuse_others(path)
-    asked = (query_rows(query, "sqlite") if query is not None else table_rows(str(table))).sql("sqlite")
+    statement = (query_rows(query, "sqlite") if query is not None else table_rows(str(table))).sql("sqlite")
     size = path.stat().st_size
     most = max(MOST_CELLS, CELLS_TO_A_BYTE * size)
     try:
-        try_reading("sqlite", b"", _uri(path), f"SELECT * FROM ({asked}) LIMIT {most}", size=size)
+        try_reading("sqlite", b"", _uri(path), f"SELECT * FROM ({statement}) LIMIT {most}", size=size)
         with closing(_opened(path)) as database:
             database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 100 * MOST_FIELD)
             database.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY)
-            return _frame(database.execute(asked), most=most, where=str(path))
+            return _frame(database.execute(statement), most=most, where=str(path))
     except (sqlite3.Error, UnicodeError, ValueError) as fault:
         reason = "it holds text that is not UTF-8" if isinstance(fault, UnicodeError) else fault
         raise DataError(f"{path}: the query cannot be answered ({reason}); {_tables(path)}") from None
@@ -87,17 +89,17 @@ def _tables(path: Path) -> str:
     """Which tables a file has, for messages."""
     try:
         with closing(_opened(path)) as database:
-            found = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchmany(20)
+            rows = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchmany(20)
     except (sqlite3.Error, UnicodeError):
         return "is the file whole?"
-    return f"its tables are {', '.join(str(one[0]) for one in found) or 'none'}"
+    return f"its tables are {', '.join(str(row[0]) for row in rows) or 'none'}"
 
 
 def _frame(cursor: Any, *, most: int | None, where: str) -> pl.DataFrame:
     """All rows of a cursor, part by part."""
     if cursor.description is None:
         raise DataError(f"{where}: the query gives no rows; it must be a SELECT")
-    names = checked_names([one[0] for one in cursor.description], where=where)
+    names = checked_names([column[0] for column in cursor.description], where=where)
     columns: list[list[Any]] = [[] for _ in names]
     while part := cursor.fetchmany(_PART):
         for column, cells in zip(columns, zip(*part, strict=True), strict=True):
@@ -112,9 +114,9 @@ def _frame(cursor: Any, *, most: int | None, where: str) -> pl.DataFrame:
 def _series(name: str, cells: Sequence[Any], where: str) -> pl.Series:
     """A column; SQLite may keep numbers and texts in one, which are texts then."""
     try:
-        found = pl.Series(name, cells)
+        series = pl.Series(name, cells)
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        found = pl.Series(name, [None if one is None else str(one) for one in cells], dtype=pl.String)
-    if found.dtype == pl.String:
-        refuse_long(found.str.len_bytes(), name, where=where)
-    return found.cast(pl.String) if found.dtype == pl.Null else found
+        series = pl.Series(name, [None if cell is None else str(cell) for cell in cells], dtype=pl.String)
+    if series.dtype == pl.String:
+        refuse_long(series.str.len_bytes(), name, where=where)
+    return series.cast(pl.String) if series.dtype == pl.Null else series

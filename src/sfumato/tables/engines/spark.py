@@ -62,9 +62,9 @@ class SparkEngine:
     @classmethod
     def of(cls, session: Any) -> SparkEngine:
         """A session that is there."""
-        made = cls(session=session)
-        weakref.finalize(made, _forget, session, made._views)
-        return made
+        engine = cls(session=session)
+        weakref.finalize(engine, _forget, session, engine._views)
+        return engine
 
     def ask(self, statement: exp.Query) -> pl.DataFrame:
         """The rows that a statement gives."""

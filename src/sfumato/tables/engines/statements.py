@@ -101,17 +101,19 @@ def as_read(rows: exp.Query, frame: Mapping[str, str], called: Sequence[str], *,
     ``frame`` says for each column what it is: ``text``, ``real``, or anything else for what stays as it is.
     """
     read = [_read(cell(name), kind, trim=trim) for name, kind in frame.items()]
-    return exp.select(*(one.as_(quoted(name)) for one, name in zip(read, called, strict=True))).from_(_rows(rows))
+    return exp.select(*(expression.as_(quoted(name)) for expression, name in zip(read, called, strict=True))).from_(
+        _rows(rows)
+    )
 
 
-def _read(one: exp.Column, kind: str, *, trim: bool) -> exp.Expr:
+def _read(column: exp.Column, kind: str, *, trim: bool) -> exp.Expr:
     if kind == "text":
-        found: exp.Expr = exp.cast(one, "text")
-        return exp.Trim(this=found, expression=text(BLANKS)) if trim else found
+        text_column: exp.Expr = exp.cast(column, "text")
+        return exp.Trim(this=text_column, expression=text(BLANKS)) if trim else text_column
     if kind != "real":
-        return one
-    none = exp.IsNan(this=one)  # a comparison with NaN is folded away where the statistics of a file leave NaN out
-    return exp.case().when(none, exp.null()).when(one.eq(0), exp.Abs(this=one.copy())).else_(one.copy())
+        return column
+    none = exp.IsNan(this=column)  # a comparison with NaN is folded away where the statistics of a file leave NaN out
+    return exp.case().when(none, exp.null()).when(column.eq(0), exp.Abs(this=column.copy())).else_(column.copy())
 
 
 def without_null(rows: exp.Query, names: Sequence[str]) -> exp.Select:
@@ -136,32 +138,32 @@ def absent(name: str, marks: Sequence[str]) -> exp.Expr:
 
 def lacking(rows: exp.Query, marks: Mapping[str, Sequence[str]]) -> exp.Select:
     """For each column: how many rows have a null, then how many have each of the marks; in this order."""
-    asked = [
-        exp.Count(this=exp.case().when(one, 1))
+    counts = [
+        exp.Count(this=exp.case().when(condition, 1))
         for name, texts in marks.items()
-        for one in (absent(name, ()), *(cell(name).eq(text(mark)) for mark in texts))
+        for condition in (absent(name, ()), *(cell(name).eq(text(mark)) for mark in texts))
     ]
-    return exp.select(*(one.as_(quoted(f"c{place}")) for place, one in enumerate(asked))).from_(_rows(rows))
+    return exp.select(*(count.as_(quoted(f"c{place}")) for place, count in enumerate(counts))).from_(_rows(rows))
 
 
-def groups(rows: exp.Query, keys: Sequence[str], beside: Sequence[str], most: int) -> exp.Select:
+def groups(rows: exp.Query, keys: Sequence[str], other_columns: Sequence[str], most: int) -> exp.Select:
     """Rows per combination of the keys and one of the columns beside, for each of these; in one pass.
 
     The last columns ``g0``, ``g1`` ... say which column a row of the answer is not about (1), and ``n`` is the count.
     """
-    every = [*keys, *beside]
-    shown = [cell(name).as_(quoted(f"c{place}")) for place, name in enumerate(every)]
-    if len(beside) < 2:
-        found = exp.select(*shown, _count()).from_(_rows(rows)).group_by(*map(cell, every))
-        return found.limit(most + 1)
+    every = [*keys, *other_columns]
+    columns = [cell(name).as_(quoted(f"c{place}")) for place, name in enumerate(every)]
+    if len(other_columns) < 2:
+        query = exp.select(*columns, _count()).from_(_rows(rows)).group_by(*map(cell, every))
+        return query.limit(most + 1)
     left = [
         exp.Anonymous(this="GROUPING", expressions=[cell(name)]).as_(quoted(f"g{place}"))
-        for place, name in enumerate(beside)
+        for place, name in enumerate(other_columns)
     ]
-    sets = [exp.Tuple(expressions=[cell(name) for name in (*keys, one)]) for one in beside]
-    found = exp.select(*shown, *left, _count()).from_(_rows(rows))
-    found.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
-    return found.limit(most + 1)
+    sets = [exp.Tuple(expressions=[cell(name) for name in (*keys, other)]) for other in other_columns]
+    query = exp.select(*columns, *left, _count()).from_(_rows(rows))
+    query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
+    return query.limit(most + 1)
 
 
 def combinations(rows: exp.Query, names: Sequence[str]) -> exp.Select:
@@ -197,14 +199,14 @@ def rare(rows: exp.Query, name: str, marks: Sequence[str], k: int) -> exp.Select
 
 def unlike(rows: exp.Query, name: str, marks: Sequence[str], letters: str, many: int) -> exp.Select:
     """How many rows have a value that is not so many of these letters, as ``n``."""
-    found = exp.cast(cell(name), "text")
-    rest = exp.Anonymous(this="TRANSLATE", expressions=[found, text(letters), text("")])
-    odd = exp.or_(rest.neq(text("")), exp.Length(this=found.copy()).neq(exp.Literal.number(many)))
+    text_column = exp.cast(cell(name), "text")
+    rest = exp.Anonymous(this="TRANSLATE", expressions=[text_column, text(letters), text("")])
+    odd = exp.or_(rest.neq(text("")), exp.Length(this=text_column.copy()).neq(exp.Literal.number(many)))
     return exp.select(_count()).from_(_rows(rows)).where(exp.not_(absent(name, marks)), odd)
 
 
 def recoded(
-    rows: exp.Query, keys: Mapping[str, int], shown: Sequence[exp.Expr], *, visible: bool = False
+    rows: exp.Query, keys: Mapping[str, int], cells: Sequence[exp.Expr], *, visible: bool = False
 ) -> exp.Select:
     """Every row beside the cell that it is in, by joins with lent tables.
 
@@ -212,15 +214,17 @@ def recoded(
     lent for each of them (value ``v``, code ``k``), and the table of cells ``m`` (codes ``k0``, ``k1`` ...). A row
     whose value or cell is in no lent table is left out. ``visible`` leaves out suppressed cells.
     """
-    found = exp.select(*(one.as_(quoted(f"c{place}")) for place, one in enumerate(shown))).from_(_rows(rows))
+    query = exp.select(*(expression.as_(quoted(f"c{place}")) for place, expression in enumerate(cells))).from_(
+        _rows(rows)
+    )
     alike = []
     for place, (name, missing) in enumerate(keys.items()):
         book = f"d{place}"
-        found = found.join(_lent(book), on=cell(name).eq(cell("v", book)), join_type="left")
+        query = query.join(_lent(book), on=cell(name).eq(cell("v", book)), join_type="left")
         code = exp.case().when(cell(name).is_(exp.null()), exp.Literal.number(missing)).else_(cell("k", book))
         alike.append(cell(f"k{place}", CELLS).eq(code))
-    found = found.join(_lent(CELLS), on=exp.and_(*alike) if alike else exp.true(), join_type="inner")
-    return found.where(exp.not_(cell("hidden", CELLS))) if visible else found
+    query = query.join(_lent(CELLS), on=exp.and_(*alike) if alike else exp.true(), join_type="inner")
+    return query.where(exp.not_(cell("hidden", CELLS))) if visible else query
 
 
 def coarser(rows: exp.Query, names: Sequence[str], books: Mapping[str, str]) -> exp.Select:
@@ -229,10 +233,10 @@ def coarser(rows: exp.Query, names: Sequence[str], books: Mapping[str, str]) -> 
     ``books`` names a lent table for each of these, value ``v`` and label ``l``; a value that is not in it has no label.
     """
     read = [cell("l", books[name]).as_(quoted(name)) if name in books else cell(name) for name in names]
-    found = exp.select(*read).from_(_rows(rows))
+    query = exp.select(*read).from_(_rows(rows))
     for name, book in books.items():
-        found = found.join(_lent(book), on=cell(name).eq(cell("v", book)), join_type="left")
-    return found
+        query = query.join(_lent(book), on=cell(name).eq(cell("v", book)), join_type="left")
+    return query
 
 
 def columns(rows: exp.Query, names: Sequence[str]) -> exp.Select:
@@ -242,7 +246,9 @@ def columns(rows: exp.Query, names: Sequence[str]) -> exp.Select:
 
 def uneven(rows: exp.Query, others: exp.Query, names: Sequence[str], missing: str) -> exp.Select:
     """How many different rows, as texts, two tables with the same columns do not have equally often, as ``n``."""
-    both = exp.union(*(_weighed(one, names, missing, sign) for one, sign in ((rows, 1), (others, -1))), distinct=False)
+    both = exp.union(
+        *(_weighed(side, names, missing, sign) for side, sign in ((rows, 1), (others, -1))), distinct=False
+    )
     keys = [cell(f"c{place}", "b") for place, _ in enumerate(names)]
     much = exp.Sum(this=cell("w", "b")).as_(quoted("w"))
     each = exp.select(much).from_(both.subquery(quoted("b"))).group_by(*keys)
@@ -252,8 +258,8 @@ def uneven(rows: exp.Query, others: exp.Query, names: Sequence[str], missing: st
 
 def _weighed(rows: exp.Query, names: Sequence[str], missing: str, sign: int) -> exp.Select:
     texts = [exp.func("COALESCE", exp.cast(cell(name), "text"), text(missing)) for name in names]
-    shown = [one.as_(quoted(f"c{place}")) for place, one in enumerate(texts)]
-    return exp.select(*shown, exp.convert(sign).as_(quoted("w"))).from_(_rows(rows))
+    columns = [expression.as_(quoted(f"c{place}")) for place, expression in enumerate(texts)]
+    return exp.select(*columns, exp.convert(sign).as_(quoted("w"))).from_(_rows(rows))
 
 
 def lent(table: str) -> str:
@@ -288,13 +294,13 @@ def table_rows(name: str) -> exp.Select:
 def query_rows(query: str, dialect: str) -> exp.Query:
     """The rows of a query, which must be one SELECT that changes nothing."""
     try:
-        found = [one for one in parse(query, dialect=dialect) if one is not None]
+        statements = [statement for statement in parse(query, dialect=dialect) if statement is not None]
     except errors.SqlglotError as fault:
-        told = str(fault).splitlines()[0]
-        raise PlanError(f"input.query cannot be read as SQL: {told}") from None
+        message = str(fault).splitlines()[0]
+        raise PlanError(f"input.query cannot be read as SQL: {message}") from None
     changing = (exp.DML, exp.DDL, exp.Command, exp.Into, exp.Drop, exp.Alter)
-    if len(found) != 1 or not isinstance(found[0], exp.Query):
+    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         raise PlanError("input.query must be one SELECT, and nothing beside it")
-    if any(isinstance(node, changing) and not isinstance(node, exp.Query) for node in found[0].walk()):
+    if any(isinstance(node, changing) and not isinstance(node, exp.Query) for node in statements[0].walk()):
         raise PlanError("input.query must be one SELECT that changes nothing")
-    return found[0]
+    return statements[0]

@@ -24,7 +24,7 @@ from sfumato.pipeline.methods.method import Kind, Summary, warned
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import as_written, unwritten, versions
 from sfumato.reports.condensed import ColumnShown, CondensedFacts, PairShown, render
-from sfumato.reports.language import count, figured, said
+from sfumato.reports.language import count, figured, translated
 from sfumato.tables.table import Table
 
 # What the pages of a condensed release count: values of every column and correlations, of one table or of two.
@@ -49,11 +49,11 @@ def number_bars(name: str, after: NDArray[np.float64], before: NDArray[np.float6
         places = (np.floor(numbers / step) - start).astype(np.int64).clip(0, many - 1)
         return [int(each) for each in np.bincount(places, minlength=many)]
 
-    shown = counted(after)
+    after_counts = counted(after)
     were = [None] * many if before is None else counted(before)
     ends = [figured(f"{(start + place) * step:.10g}") for place in range(many + 1)]
-    labels = [said("{low} to {high}", low=low, high=high) for low, high in pairwise(ends)]
-    return ColumnShown(name=name, parts=tuple(zip(labels, were, shown, strict=True)))
+    labels = [translated("{low} to {high}", low=low, high=high) for low, high in pairwise(ends)]
+    return ColumnShown(name=name, parts=tuple(zip(labels, were, after_counts, strict=True)))
 
 
 def word_bars(name: str, after: pl.Series, before: pl.Series | None) -> ColumnShown:
@@ -71,14 +71,14 @@ def pairs(after: Numbers, before: Numbers | None) -> tuple[PairShown, ...]:
     names = list(after)
     now = correlations(np.stack([after[name] for name in names], axis=1))
     was = None if before is None else correlations(np.stack([before[name] for name in names], axis=1))
-    found = [
+    all_pairs = [
         PairShown(
             first=names[i], second=names[j], before=None if was is None else float(was[i, j]), after=float(now[i, j])
         )
         for i in range(len(names))
         for j in range(i + 1, len(names))
     ]
-    return tuple(sorted(found, key=lambda one: -max(abs(one.after), abs(one.before or 0.0)))[:_PAIRS])
+    return tuple(sorted(all_pairs, key=lambda pair: -max(abs(pair.after), abs(pair.before or 0.0)))[:_PAIRS])
 
 
 def _counted(cells: pl.Series) -> list[tuple[str, int]]:
@@ -113,33 +113,33 @@ def refuse_frontier(plan: Plan) -> NoReturn:
     )
 
 
-def files(made: DrawnRelease) -> dict[str, pl.DataFrame]:
+def files(release: DrawnRelease) -> dict[str, pl.DataFrame]:
     """The released rows."""
-    return {"data": as_written(made.rows, made.plan.output_format, made.published.missing)}
+    return {"data": as_written(release.rows, release.plan.output_format, release.published.missing)}
 
 
-def manifest(made: DrawnRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(release: DrawnRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: how records were drawn and how large groups were, and no statistic of any group."""
     ((data, digest),) = files.items()
-    condense = made.condense
+    condense = release.condense
     return {
-        "data": {"file": data, "sha256": digest, **made.published.to_json()},
-        "claims": [one.to_json() for one in made.claims],
+        "data": {"file": data, "sha256": digest, **release.published.to_json()},
+        "claims": [claim.to_json() for claim in release.claims],
         "recoding": {
-            "algorithm": made.algorithm,
-            "why": made.why,
+            "algorithm": release.algorithm,
+            "why": release.why,
             "groups": condense.groups,
             "output": condense.output,
             "variance": float(condense.variance),
             "copies": condense.copies,
             "per_class": condense.per_class,
             "bounds": {name: [float(end) for end in ends] for name, ends in condense.bounds.items()},
-            "columns": made.treated,
-            "sizes": [list(pair) for pair in made.sizes],
-            **({"left_out": made.left_out} if made.left_out else {}),
+            "columns": release.treated,
+            "sizes": [list(pair) for pair in release.sizes],
+            **({"left_out": release.left_out} if release.left_out else {}),
         },
-        **made.beside,
-        **made.audit.stated(),
+        **release.beside,
+        **release.audit.stated(),
         "versions": versions("numpy", "polars"),
     }
 
@@ -149,8 +149,8 @@ def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     k = count(manifest["claims"][0]["limit"])
     return [
         (
-            said("Every figure was worked out from a group of at least {k} records.", k=k),
-            said("Where all records of a group agree, what is published of it agrees too."),
+            translated("Every figure was worked out from a group of at least {k} records.", k=k),
+            translated("Where all records of a group agree, what is published of it agrees too."),
         )
     ]
 
@@ -160,20 +160,23 @@ def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: 
     return render(_facts(manifest, tables["data"].frame, None), work)
 
 
-def inside_page(made: CondensedRelease, work: Work) -> str:
+def inside_page(release: CondensedRelease, work: Work) -> str:
     """The steward's own report: every column and every correlation before and after."""
-    body, tables = unwritten(made)
-    prepared = made.prepared
-    numbers = {one.name: column for one, column in zip(prepared.condensed, prepared.problem.numbers.T, strict=True)}
+    body, tables = unwritten(release)
+    prepared = release.prepared
+    numbers = {
+        number_column.name: column
+        for number_column, column in zip(prepared.condensed, prepared.problem.numbers.T, strict=True)
+    }
     original = numbers, {name: prepared.cells(name) for name in prepared.dealt}
-    return render(_facts(body, tables["data"].frame, original, made.utility["covariance compatibility"]), work)
+    return render(_facts(body, tables["data"].frame, original, release.utility["covariance compatibility"]), work)
 
 
 def _facts(
     manifest: Mapping[str, Any], rows: pl.DataFrame, original: Original | None, compatible: float | None = None
 ) -> CondensedFacts:
     stated = manifest["recoding"]
-    kinds = {one["name"]: one["type"] for one in manifest["data"]["columns"]}
+    kinds = {column["name"]: column["type"] for column in manifest["data"]["columns"]}
     drawn = {
         name: _read(rows[name], kinds[name]) for name, how in stated["columns"].items() if how in ("drawn", "mean")
     }
@@ -218,40 +221,42 @@ def _read(cells: pl.Series, kind: str) -> NDArray[np.float64]:
     return np.zeros(0) if numbers is None else numbers
 
 
-def summary(made: CondensedRelease) -> Summary:
+def summary(release: CondensedRelease) -> Summary:
     """What was drawn from how many groups, how well covariances are kept, and how attacks went."""
-    condense, sizes = made.condense, made.sizes
+    condense, sizes = release.condense, release.sizes
     many, least = sum(count for _, count in sizes), sizes[0][0]
     what = "drawn records" if condense.output == "rows" else "records with means and spreads"
-    found = [one for one in made.audit.findings if one.rate.carried_out]
-    told = tuple(
-        f"{one.attack}: works in {one.rate.value:.1%} of {one.rate.trials:,} trials, {one.baseline.value:.1%} without "
+    findings = [finding for finding in release.audit.findings if finding.rate.carried_out]
+    risks = tuple(
+        f"{finding.attack}: works in {finding.rate.value:.1%} of {finding.rate.trials:,} trials, "
+        f"{finding.baseline.value:.1%} without "
         "the release."
-        for one in found
+        for finding in findings
     )
-    compatible = made.utility["covariance compatibility"]
+    compatible = release.utility["covariance compatibility"]
     return Summary(
         lines=(
-            f"Condensed: {made.rows.height:,} {what} from {many:,} groups of at least {least:,} (asked: {condense.k}).",
+            f"Condensed: {release.rows.height:,} {what} from {many:,} groups of at least {least:,} (asked: "
+            f"{condense.k}).",
         ),
         heads=("column", "how"),
-        cells=tuple(made.treated.items()),
-        after=(f"Covariance compatibility {compatible:.4f}.", *told, *warned(made.marks)),
-        changes=(("rows", made.prepared.source.rows, made.rows.height), ("smallest group", 1, least)),
+        cells=tuple(release.treated.items()),
+        after=(f"Covariance compatibility {compatible:.4f}.", *risks, *warned(release.marks)),
+        changes=(("rows", release.prepared.source.rows, release.rows.height), ("smallest group", 1, least)),
     )
 
 
-def figures(made: CondensedRelease) -> dict[str, Any]:
+def figures(release: CondensedRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
-        "rows": made.rows.height,
-        "algorithm": made.algorithm,
-        "claims": [one.to_json() for one in made.claims],
-        "groups": sum(many for _, many in made.sizes),
-        "smallest_group": made.sizes[0][0],
-        "columns": made.treated,
-        "utility": dict(made.utility),
-        "attacks": made.audit.to_json(),
+        "rows": release.rows.height,
+        "algorithm": release.algorithm,
+        "claims": [claim.to_json() for claim in release.claims],
+        "groups": sum(many for _, many in release.sizes),
+        "smallest_group": release.sizes[0][0],
+        "columns": release.treated,
+        "utility": dict(release.utility),
+        "attacks": release.audit.to_json(),
     }
 
 
@@ -276,7 +281,7 @@ KIND = Kind(
     subject=stages.bundle_subject,
     apply=refuse_records,
     public_page=public_page,
-    done=lambda manifest: said(
+    done=lambda manifest: translated(
         "The released rows were drawn from averages and spreads of groups of records: none is a person's own row."
     ),
     promises=promises,

@@ -46,8 +46,8 @@ _WHY = "Chosen by auto: it is the algorithm that draws records from groups."
 def algorithm_of(plan: Plan) -> Condense:
     """The algorithm with the plan's options and the plan's k."""
     part = catalog().algorithms[CONDENSE]
-    made: Condense = configured(part, plan.algorithm.options, fixed={"k": k_of(plan)}, beside=("name", "seed"))
-    return made
+    algorithm: Condense = configured(part, plan.algorithm.options, fixed={"k": k_of(plan)}, other_keys=("name", "seed"))
+    return algorithm
 
 
 def k_of(plan: Plan) -> int:
@@ -142,14 +142,14 @@ class NumberColumn:
         self, numbers: NDArray[np.float64], draw: np.random.Generator, bounds: Sequence[float] | None = None
     ) -> pl.Series:
         """Drawn numbers as the column writes them, up or down by chance, and not beyond declared bounds."""
-        found = stepped(numbers, self.decimals, draw)
+        values = stepped(numbers, self.decimals, draw)
         if bounds is not None:
-            found = found.clip(bounds[0], bounds[1])
+            values = values.clip(bounds[0], bounds[1])
         if self.kind == "real":
-            return pl.Series(self.name, found)
+            return pl.Series(self.name, values)
         if self.kind == "integer":
-            return pl.Series(self.name, found.clip(-_WHOLE, _WHOLE).astype(np.int64))
-        days = found.clip(1, 3652059).astype(np.int64) - CONDENSED_EPOCH
+            return pl.Series(self.name, values.clip(-_WHOLE, _WHOLE).astype(np.int64))
+        days = values.clip(1, 3652059).astype(np.int64) - CONDENSED_EPOCH
         return pl.Series(self.name, days, dtype=pl.Int32).cast(pl.Date)
 
 
@@ -178,7 +178,7 @@ class CondensePrepared(Brief):
     @property
     def dealt(self) -> tuple[str, ...]:
         """The published columns whose values are dealt out within groups."""
-        numbers = {one.name for one in self.condensed}
+        numbers = {column.name for column in self.condensed}
         return tuple(name for name in self.published if name not in numbers)
 
     def cells(self, name: str) -> pl.Series:
@@ -191,28 +191,28 @@ class CondensePrepared(Brief):
         problem = replace(self.problem, numbers=self.problem.numbers[rows], classes=self.problem.classes[rows])
         return replace(self, source=LocalTable(replace(table, frame=table.frame[rows])), problem=problem)
 
-    def drawn(self, condense: Condense, made: Condensed, draw: np.random.Generator) -> pl.DataFrame:
+    def drawn(self, condense: Condense, outcome: Condensed, draw: np.random.Generator) -> pl.DataFrame:
         """The drawn records in random order; words are dealt out, each column by itself."""
         columns = {
-            one.name: one.cells(numbers, draw, condense.bounds.get(one.name))
-            for one, numbers in zip(self.condensed, made.drawn.T, strict=True)
+            column.name: column.cells(numbers, draw, condense.bounds.get(column.name))
+            for column, numbers in zip(self.condensed, outcome.drawn.T, strict=True)
         }
-        rows = np.repeat(np.argsort(made.groups, kind="stable"), condense.copies)
+        rows = np.repeat(np.argsort(outcome.groups, kind="stable"), condense.copies)
         for name in self.dealt:
-            columns[name] = self.cells(name).gather(rows[dealt(made.groups[rows], draw)])
+            columns[name] = self.cells(name).gather(rows[dealt(outcome.groups[rows], draw)])
         return pl.DataFrame([columns[name] for name in self.published])[draw.permutation(len(rows))]
 
-    def uncertain(self, made: Condensed, draw: np.random.Generator) -> pl.DataFrame:
+    def uncertain(self, outcome: Condensed, draw: np.random.Generator) -> pl.DataFrame:
         """For every record the mean and the spread of its group, in random order; words are dealt out."""
         columns: dict[str, pl.Series] = {}
-        for one, mean, spread in zip(self.condensed, made.means.T, made.spreads.T, strict=True):
-            for name, found in ((one.name, mean), (one.name + SPREAD, spread)):
-                columns[name] = pl.Series(name, six_digits(found)[made.groups])
+        for column, mean, spread in zip(self.condensed, outcome.means.T, outcome.spreads.T, strict=True):
+            for name, values in ((column.name, mean), (column.name + SPREAD, spread)):
+                columns[name] = pl.Series(name, six_digits(values)[outcome.groups])
         for name in self.dealt:
-            columns[name] = self.cells(name).gather(dealt(made.groups, draw))
-        spreads = {one.name: one.name + SPREAD for one in self.condensed}
+            columns[name] = self.cells(name).gather(dealt(outcome.groups, draw))
+        spreads = {column.name: column.name + SPREAD for column in self.condensed}
         order = [each for name in self.published for each in (name, spreads.get(name)) if each is not None]
-        return pl.DataFrame([columns[name] for name in order])[draw.permutation(len(made.groups))]
+        return pl.DataFrame([columns[name] for name in order])[draw.permutation(len(outcome.groups))]
 
 
 def six_digits(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -230,10 +230,10 @@ def prepared_table(plan: Plan, table: Table) -> CondensePrepared:
     schema, condense = Schema(roles=roles), algorithm_of(plan)
     refuse_nested(plan, source, schema)
     source, dropped = _complete(plan, source, schema)
-    found = {name: _numbers(plan, source, name) for name in schema.named(*PUBLISHED)}
-    kept = {name: read for name, read in found.items() if read is not None}
-    columns = tuple(one for one, _ in kept.values())
-    _refuse_none({one.name: one for one in columns}, schema, condense)
+    readings = {name: _numbers(plan, source, name) for name in schema.named(*PUBLISHED)}
+    kept = {name: read for name, read in readings.items() if read is not None}
+    columns = tuple(column for column, _ in kept.values())
+    _refuse_none({column.name: column for column in columns}, schema, condense)
     classes, labels = (
         _classes(source, schema.target) if condense.per_class else (np.zeros(source.rows, np.int64), ("",))
     )
@@ -343,9 +343,9 @@ class DrawnRelease(Release, ABC):
         """What was done to every released column."""
         rows = self.condense.output == "rows"
         spreads = set() if rows else {name + SPREAD for name in self.numbers}
-        shown = "drawn" if rows else "mean"
+        treatment = "drawn" if rows else "mean"
         return {
-            name: "spread" if name in spreads else shown if name in self.numbers else "dealt"
+            name: "spread" if name in spreads else treatment if name in self.numbers else "dealt"
             for name in self.rows.columns
         }
 
@@ -353,14 +353,14 @@ class DrawnRelease(Release, ABC):
     def near_unique(self) -> tuple[NearUnique, ...]:
         """The columns of dealt values that nearly single people out."""
         roles = {name: role for name, role in self.published.schema.roles.items() if self.treated[name] == "dealt"}
-        k = asked_size(one.parameters for one in self.claims)
+        k = asked_size(claim.parameters for claim in self.claims)
         return near_unique_columns(self.rows, roles, self.published.missing, k)
 
     @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release: first of all, what the claim is not about."""
         small = small_groups(self.condense.k)
-        return [warning(self.condense.output), *small, *super().marks, *(one.told for one in self.near_unique)]
+        return [warning(self.condense.output), *small, *super().marks, *(column.told for column in self.near_unique)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -380,7 +380,7 @@ class CondensedRelease(DrawnRelease):
     @property
     def numbers(self) -> frozenset[str]:
         """The columns of numbers of the original."""
-        return frozenset(one.name for one in self.prepared.condensed)
+        return frozenset(column.name for column in self.prepared.condensed)
 
     @property
     def left_out(self) -> int:

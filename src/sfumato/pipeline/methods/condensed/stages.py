@@ -47,13 +47,13 @@ from sfumato.tables.table import Table, as_reals
 
 def shown_numbers(prepared: CondensePrepared, rows: pl.DataFrame) -> NDArray[np.float64]:
     """The released numbers, column by column."""
-    found = []
-    for one in prepared.condensed:
-        numbers = read_numbers(rows[one.name], "real" if rows[one.name].dtype.is_float() else one.kind)
+    columns = []
+    for column in prepared.condensed:
+        numbers = read_numbers(rows[column.name], "real" if rows[column.name].dtype.is_float() else column.kind)
         if numbers is None:
-            raise ClaimRefuted(f"the released column {one.name!r} has cells that are no numbers")
-        found.append(numbers)
-    return np.stack(found, axis=1)
+            raise ClaimRefuted(f"the released column {column.name!r} has cells that are no numbers")
+        columns.append(numbers)
+    return np.stack(columns, axis=1)
 
 
 def beside_original(
@@ -65,12 +65,12 @@ def beside_original(
     for name in prepared.dealt:
         before, after = prepared.cells(name), rows[name]
         if not before.dtype.is_nested() and before.dtype != pl.Binary:
-            one, other = (cells.cast(pl.String).fill_null(mark) for cells in (before, after))
-            yield values_kept(name, one, other, condense.copies)
+            original_cells, other = (cells.cast(pl.String).fill_null(mark) for cells in (before, after))
+            yield values_kept(name, original_cells, other, condense.copies)
     if condense.output == "distributions":
         yield _same_groups(prepared, outcome, rows)
         return
-    free = [place for place, one in enumerate(prepared.condensed) if one.name not in condense.bounds]
+    free = [place for place, column in enumerate(prepared.condensed) if column.name not in condense.bounds]
     points = (shown_numbers(prepared, rows) - outcome.shift) / outcome.scale
     if free:
         yield from moments_fit(points[:, free], expected(prepared, condense, outcome, free))
@@ -79,13 +79,13 @@ def beside_original(
 def _same_groups(prepared: CondensePrepared, outcome: Condensed, rows: pl.DataFrame) -> Check:
     """Means and spreads are those of the groups, each as often as its group has records."""
     wanted: dict[str, NDArray[np.float64]] = {}
-    for one, mean, spread in zip(prepared.condensed, outcome.means.T, outcome.spreads.T, strict=True):
-        wanted[one.name], wanted[one.name + SPREAD] = six_digits(mean), six_digits(spread)
+    for column, mean, spread in zip(prepared.condensed, outcome.means.T, outcome.spreads.T, strict=True):
+        wanted[column.name], wanted[column.name + SPREAD] = six_digits(mean), six_digits(spread)
     groups = pl.DataFrame({name: numbers[outcome.groups] for name, numbers in wanted.items()})
-    shown = pl.DataFrame([as_reals(rows[name]) for name in wanted])
-    alike = groups.sort(groups.columns).equals(shown.sort(shown.columns))
-    told = "those of the original" if alike else "others than the groups of the original have"
-    return Check(what="means and spreads of the groups", holds=alike, detail=told)
+    released_rows = pl.DataFrame([as_reals(rows[name]) for name in wanted])
+    alike = groups.sort(groups.columns).equals(released_rows.sort(released_rows.columns))
+    detail = "those of the original" if alike else "others than the groups of the original have"
+    return Check(what="means and spreads of the groups", holds=alike, detail=detail)
 
 
 def expected(prepared: CondensePrepared, condense: Condense, outcome: Condensed, places: list[int]) -> Expected:
@@ -97,7 +97,7 @@ def expected(prepared: CondensePrepared, condense: Condense, outcome: Condensed,
     """
     sizes, m = outcome.sizes.astype(np.float64), outcome.moments.mean[:, places]
     c = condense.variance * outcome.moments.covariance[:, places][:, :, places]
-    steps = [0.0 if one.decimals is None else 10.0**-one.decimals for one in prepared.condensed]
+    steps = [0.0 if column.decimals is None else 10.0**-column.decimals for column in prepared.condensed]
     rounding = (np.array(steps)[places] / outcome.scale[places]) ** 2 / 4
     weights, rows = sizes / sizes.sum(), sizes.sum() * condense.copies
     noisy = np.diagonal(c, axis1=1, axis2=2).clip(min=0) + rounding
@@ -117,14 +117,14 @@ def expected(prepared: CondensePrepared, condense: Condense, outcome: Condensed,
 # The stages of a condensed release: read, prepare, search, recode, judge, and make again.
 
 
-def read(asked: Asked) -> Table:
+def read(request: Asked) -> Table:
     """The table."""
-    return marked(load_table(asked.plan, asked.like, asked.plan.input.path), asked.plan)
+    return marked(load_table(request.plan, request.like, request.plan.input.path), request.plan)
 
 
-def prepare(asked: Asked, table: Table) -> CondensePrepared:
+def prepare(request: Asked, table: Table) -> CondensePrepared:
     """Describe the columns, and read their numbers."""
-    return prepared_table(asked.plan, table)
+    return prepared_table(request.plan, table)
 
 
 def notes(prepared: CondensePrepared) -> Iterable[str]:
@@ -143,54 +143,56 @@ def notes(prepared: CondensePrepared) -> Iterable[str]:
         )
 
 
-def search(asked: Asked, prepared: CondensePrepared, work: Work) -> Searched:
+def search(request: Asked, prepared: CondensePrepared, work: Work) -> Searched:
     """Find the groups, and draw from them."""
     inner = work.within(None)
-    inner.chance = Chance(seed=asked.plan.algorithm.seed)
-    outcome = algorithm_of(asked.plan)(prepared.problem, inner)
-    return Searched(prepared=prepared, outcome=outcome, algorithm=CONDENSE, why=why(asked.plan))
+    inner.chance = Chance(seed=request.plan.algorithm.seed)
+    outcome = algorithm_of(request.plan)(prepared.problem, inner)
+    return Searched(prepared=prepared, outcome=outcome, algorithm=CONDENSE, why=why(request.plan))
 
 
-def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+def recode(request: Asked, result: Searched) -> pl.DataFrame:
     """The released rows in random order."""
-    seed, condense = asked.plan.algorithm.seed, algorithm_of(asked.plan)
+    seed, condense = request.plan.algorithm.seed, algorithm_of(request.plan)
     draw = Chance(seed=None if seed is None else seed + 1).generator()  # not the numbers that the records are made of
-    prepared: CondensePrepared = found.prepared
+    prepared: CondensePrepared = result.prepared
     if condense.output == "distributions":
-        return prepared.uncertain(found.outcome, draw)
-    return prepared.drawn(condense, found.outcome, draw)
+        return prepared.uncertain(result.outcome, draw)
+    return prepared.drawn(condense, result.outcome, draw)
 
 
-def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> CondensedRelease:
+def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> CondensedRelease:
     """Count the groups, and refuse rows that they do not give."""
-    prepared, condense = found.prepared, algorithm_of(asked.plan)
-    claim = groups_claim(condense.k, sizes_of(found.outcome))
+    prepared, condense = result.prepared, algorithm_of(request.plan)
+    claim = groups_claim(condense.k, sizes_of(result.outcome))
     if not claim.holds:
         raise ClaimRefuted(
-            f"{found.algorithm} gave a group of {int(claim.reached)} records, fewer than {condense.k}; nothing was "
+            f"{result.algorithm} gave a group of {int(claim.reached)} records, fewer than {condense.k}; nothing was "
             "written"
         )
-    for one in beside_original(prepared, condense, found.outcome, rows):
-        if not one.holds:
-            raise ClaimRefuted(f"{found.algorithm} gave rows with wrong {one.what}: {one.detail}; nothing was written")
+    for check in beside_original(prepared, condense, result.outcome, rows):
+        if not check.holds:
+            raise ClaimRefuted(
+                f"{result.algorithm} gave rows with wrong {check.what}: {check.detail}; nothing was written"
+            )
     return CondensedRelease(
         kind=kind,
-        plan=asked.plan,
+        plan=request.plan,
         prepared=prepared,
-        outcome=found.outcome,
+        outcome=result.outcome,
         rows=rows,
-        published=_published(asked.plan, prepared, rows),
+        published=_published(request.plan, prepared, rows),
         claims=(claim,),
         utility={"covariance compatibility": compatibility(prepared.problem.numbers, shown_numbers(prepared, rows))},
-        algorithm=found.algorithm,
-        why=found.why,
-        like=asked.like,
+        algorithm=result.algorithm,
+        why=result.why,
+        like=request.like,
     )
 
 
 def _published(plan: Plan, prepared: CondensePrepared, rows: pl.DataFrame) -> Published:
     """The released columns with their types; means and spreads are real."""
-    kinds: dict[str, CellKind] = {one.name: one.kind for one in prepared.condensed}
+    kinds: dict[str, CellKind] = {column.name: column.kind for column in prepared.condensed}
     if algorithm_of(plan).output == "distributions":
         kinds = {each: "real" for name in kinds for each in (name, name + SPREAD)}
     roles = {**prepared.schema.roles, **{name + SPREAD: prepared.schema.roles[name] for name in kinds
@@ -206,8 +208,8 @@ def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: objec
             f"{folder} is a batch of a stream: which records it was drawn from was not kept, so it cannot be made "
             "again; verify it without --plan"
         )
-    asked = Asked(plan=plan, keys={}, like=original)
-    prepared = prepare(asked, read(asked))
+    request = Asked(plan=plan, keys={}, like=original)
+    prepared = prepare(request, read(request))
     condense = algorithm_of(plan)
     outcome = condense(prepared.problem, work.within(None))
     sizes = [list(pair) for pair in sizes_of(outcome)]
@@ -226,51 +228,51 @@ _PART = 4000
 """About so many rows of a part."""
 
 
-def attack(made: CondensedRelease, work: Work) -> Audit:
+def attack(release: CondensedRelease, work: Work) -> Audit:
     """Single out, link, and tell who is in the table; more than the plan allows is refused.
 
     Where no control file is given, the membership of people in a condensation of one half of the table is attacked with
     the other half as people who are not in it: the same table, k and options. Of a large table some parts are halved.
     """
-    asked, chance = made.plan.attack, Chance(seed=made.plan.algorithm.seed)
-    if not asked.run:
+    attack_plan, chance = release.plan.attack, Chance(seed=release.plan.algorithm.seed)
+    if not attack_plan.run:
         return Audit()
-    control = None if asked.control is None else load_table(made.plan, None, asked.control)
-    subject = _release_subject(made, made.prepared, made.rows, control)
-    found = attacked(subject, asked, work, chance, kind="condensed")
-    waiting = [name for name in _BY_HALVES if not found.skipped.get(name, "the time").startswith("the time")]
+    control = None if attack_plan.control is None else load_table(release.plan, None, attack_plan.control)
+    subject = _release_subject(release, release.prepared, release.rows, control)
+    audit = attacked(subject, attack_plan, work, chance, kind="condensed")
+    waiting = [name for name in _BY_HALVES if not audit.skipped.get(name, "the time").startswith("the time")]
     if control is None and waiting:
-        found = _halved(made, found, waiting, chance)
-    found.refuse(asked.max_risk, asked.accept)
-    return found
+        audit = _halved(release, audit, waiting, chance)
+    audit.refuse(attack_plan.max_risk, attack_plan.accept)
+    return audit
 
 
-def _halved(made: CondensedRelease, found: Audit, names: list[str], chance: Chance) -> Audit:
+def _halved(release: CondensedRelease, audit: Audit, names: list[str], chance: Chance) -> Audit:
     """Membership, measured on a condensation of one half; of a large table, of one half of some parts of it."""
     refused = ""
-    for rows, what in _tried(made, chance):
+    for rows, what in _tried(release, chance):
         try:
-            shown = _half(made, rows, chance)
+            subject = _half(release, rows, chance)
         except Infeasible as error:
             refused = f"no control file, and of half {what}: {error}"
             continue
-        parts, trials = chosen_attacks(names, "condensed"), made.plan.attack.trials
-        runs = [(name, part.make(trials).run(shown, chance, None)) for name, part in parts.items()]
-        findings = [replace(one, attack=name, note=_HALF.format(what=what)) for name, one in runs]
-        skipped = {title: why for title, why in found.skipped.items() if title not in names}
-        return replace(found, findings=(*found.findings, *findings), skipped=skipped)
-    return replace(found, skipped={**found.skipped, **dict.fromkeys(names, refused)})
+        parts, trials = chosen_attacks(names, "condensed"), release.plan.attack.trials
+        runs = [(name, part.make(trials).run(subject, chance, None)) for name, part in parts.items()]
+        findings = [replace(finding, attack=name, note=_HALF.format(what=what)) for name, finding in runs]
+        skipped = {title: why for title, why in audit.skipped.items() if title not in names}
+        return replace(audit, findings=(*audit.findings, *findings), skipped=skipped)
+    return replace(audit, skipped={**audit.skipped, **dict.fromkeys(names, refused)})
 
 
-def _tried(made: CondensedRelease, chance: Chance) -> Iterator[tuple[Ids, str]]:
+def _tried(release: CondensedRelease, chance: Chance) -> Iterator[tuple[Ids, str]]:
     """Rows that are halved, in random order, and what they are: some of a large table, or all.
 
     Whole neighbourhoods are taken, so that records have the neighbours that they have in the table. Groups are numbered
     part by part of the table: those with numbers next to each other lie together.
     """
-    draw, rows = chance.generator(), made.prepared.source.rows
+    draw, rows = chance.generator(), release.prepared.source.rows
     if rows > _MOST:
-        part = made.outcome.groups * made.condense.k // _PART
+        part = release.outcome.groups * release.condense.k // _PART
         chosen = draw.permutation(int(part.max()) + 1)
         many = np.cumsum(np.bincount(part)[chosen])
         inside = np.isin(part, chosen[: int(np.searchsorted(many, _MOST)) + 1])
@@ -279,26 +281,26 @@ def _tried(made: CondensedRelease, chance: Chance) -> Iterator[tuple[Ids, str]]:
     yield chance.generator().permutation(rows), "the table"
 
 
-def _half(made: CondensedRelease, order: Ids, chance: Chance) -> Subject:
+def _half(release: CondensedRelease, order: Ids, chance: Chance) -> Subject:
     """A condensation of the first half of some rows, with the second half as people who are not in it."""
     middle = len(order) // 2
-    inside, outside = (made.prepared.some(np.sort(part)) for part in (order[:middle], order[middle:]))
+    inside, outside = (release.prepared.some(np.sort(part)) for part in (order[:middle], order[middle:]))
     work = Work()
     work.chance = chance
-    outcome = made.condense(inside.problem, work)
+    outcome = release.condense(inside.problem, work)
     draw = chance.generator()
-    if made.condense.output == "distributions":
+    if release.condense.output == "distributions":
         rows = inside.uncertain(outcome, draw)
     else:
-        rows = inside.drawn(made.condense, outcome, draw)
-    return _release_subject(made, inside, rows, outside.source.table)
+        rows = inside.drawn(release.condense, outcome, draw)
+    return _release_subject(release, inside, rows, outside.source.table)
 
 
 def _release_subject(
-    made: CondensedRelease, prepared: CondensePrepared, rows: pl.DataFrame, control: Table | None
+    release: CondensedRelease, prepared: CondensePrepared, rows: pl.DataFrame, control: Table | None
 ) -> Subject:
-    kinds = {one.name: one.kind for one in prepared.condensed}
-    return _subject(rows, kinds, prepared.dealt, prepared.source.table, control, made.algorithm)
+    kinds = {column.name: column.kind for column in prepared.condensed}
+    return _subject(rows, kinds, prepared.dealt, prepared.source.table, control, release.algorithm)
 
 
 def bundle_subject(
@@ -307,20 +309,20 @@ def bundle_subject(
     """A bundle as an attacker finds it; the original has every column that it shows."""
     published, stated = Published.from_json(manifest["data"]), manifest["recoding"]["columns"]
     rows = read_released(folder / str(manifest["data"]["file"]), manifest, published.missing).frame
-    shown = [column for column in published.columns if stated[column.name] != "spread"]
+    visible_columns = [column for column in published.columns if stated[column.name] != "spread"]
     original = replace(original, missing=published.missing or original.missing)
-    for column in shown:
+    for column in visible_columns:
         if column.name not in original.names:
             raise unknown_column(column.name, original.names, where="--original")
     if manifest["plan"]["input"]["on_missing"] == "drop":
         absent = np.zeros(original.rows, np.bool_)
-        for column in shown:
+        for column in visible_columns:
             absent |= original.is_missing(column.name).to_numpy()
         original = replace(original, frame=original.frame.filter(~pl.Series(absent)))
     if not original.rows:
         raise BundleError(f"{folder}: the original has no row that the release can have been made from")
-    kinds = {c.name: _kind(original, c.name, c.kind) for c in shown if stated[c.name] != "dealt"}
-    dealt = tuple(column.name for column in shown if stated[column.name] == "dealt")
+    kinds = {c.name: _kind(original, c.name, c.kind) for c in visible_columns if stated[c.name] != "dealt"}
+    dealt = tuple(column.name for column in visible_columns if stated[column.name] == "dealt")
     return _subject(rows, kinds, dealt, original, control, str(manifest["recoding"]["algorithm"]))
 
 

@@ -30,47 +30,47 @@ MOST_KNOWN = 4
 """Adversaries with one item to this many are tried, and with as many as the claims allow."""
 
 
-def attack_records(made: ItemRelease, work: Work) -> Audit:
+def attack_records(release: ItemRelease, work: Work) -> Audit:
     """Look for people by one item, two, ...; knowledge that the claims speak about is held against them."""
-    asked = made.plan.attack
-    if not asked.run:
+    attack_plan = release.plan.attack
+    if not attack_plan.run:
         return Audit()
-    subject, work = item_subject(made), work.within(asked.seconds)
-    promised = promises(((one.model, one.parameters) for one in made.claims), catalog().readers)
-    chosen = chosen_attacks(asked.attacks, "items")
-    found = _by_size(made, subject, promised, work) if SparseSets.name in chosen else Audit()
+    subject, work = item_subject(release), work.within(attack_plan.seconds)
+    promised = promises(((claim.model, claim.parameters) for claim in release.claims), catalog().readers)
+    chosen = chosen_attacks(attack_plan.attacks, "items")
+    audit = _by_size(release, subject, promised, work) if SparseSets.name in chosen else Audit()
     for name, part in chosen.items():
         if name != SparseSets.name:
-            found = _with(found, name, part.make(asked.trials), (subject, promised, made), work)
+            audit = _with(audit, name, part.make(attack_plan.trials), (subject, promised, release), work)
     work.advance("attack", 1, 1)
-    found.refuse(asked.max_risk, asked.accept)
-    return found
+    audit.refuse(attack_plan.max_risk, attack_plan.accept)
+    return audit
 
 
 def _with(
-    found: Audit, name: str, attack: Any, about: tuple[ItemSubject, tuple[Promise, ...], ItemRelease], work: Work
+    audit: Audit, name: str, attack: Any, about: tuple[ItemSubject, tuple[Promise, ...], ItemRelease], work: Work
 ) -> Audit:
     """What was found, with one attack more, or with why it was not made."""
-    subject, promised, made = about
-    why = over(work, made.plan.attack.seconds) or attack.fits(subject)
+    subject, promised, release = about
+    why = over(work, release.plan.attack.seconds) or attack.fits(subject)
     if why:
-        return replace(found, skipped={**found.skipped, name: why})
+        return replace(audit, skipped={**audit.skipped, name: why})
     finding = attack.threat == "re-identification"
     limit = limit_to_find(promised, getattr(attack, "m", None)) if finding else None
-    one = attack.run(subject, Chance(seed=made.plan.algorithm.seed), limit)
-    return replace(found, findings=(*found.findings, replace(one, attack=name)))
+    outcome = attack.run(subject, Chance(seed=release.plan.algorithm.seed), limit)
+    return replace(audit, findings=(*audit.findings, replace(outcome, attack=name)))
 
 
-def _by_size(made: ItemRelease, subject: ItemSubject, promised: tuple[Promise, ...], work: Work) -> Audit:
+def _by_size(release: ItemRelease, subject: ItemSubject, promised: tuple[Promise, ...], work: Work) -> Audit:
     """One item known, two, ..., and as many as the claims speak about, but no more than a released record has.
 
     An attacker who knows items as the release shows them needs nothing that it hides: these figures are public. Where
     items were left out or shown coarser, an attacker who knows the original ones is tried too, for the steward alone.
     """
-    asked, chance = made.plan.attack, Chance(seed=made.plan.algorithm.seed)
-    sizes = {one.known for one in promised if one.known is not None and one.known <= MOST_PROMISED}
+    attack_plan, chance = release.plan.attack, Chance(seed=release.plan.algorithm.seed)
+    sizes = {promise.known for promise in promised if promise.known is not None and promise.known <= MOST_PROMISED}
     known = sorted({*range(1, MOST_KNOWN + 1), *sizes})
-    longest = max(int(np.diff(made.outcome.transactions.starts).max(initial=0)), 1)
+    longest = max(int(np.diff(release.outcome.transactions.starts).max(initial=0)), 1)
     seen = _as_released(subject)
     subjects = [("", seen)] if seen is subject else [("", seen), (", original items", subject)]
     findings: list[Finding] = []
@@ -79,18 +79,20 @@ def _by_size(made: ItemRelease, subject: ItemSubject, promised: tuple[Promise, .
         work.advance("attack", place, len(known))
         if size > longest:
             continue
-        if late := over(work, asked.seconds):
+        if late := over(work, attack_plan.seconds):
             skipped[f"{SparseSets.name}, {size} known"] = late
             continue
         for whose, people in subjects:
             name = f"{SparseSets.name}, {size} known{whose}"
-            attack, hidden = SparseSets(trials=asked.trials, m=size), people is not seen
-            runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(made, people)]
+            attack, hidden = SparseSets(trials=attack_plan.trials, m=size), people is not seen
+            runs = [(attack.run(looked, chance), column, looked) for column, looked in _looked_at(release, people)]
             plain = {figure: value for figure, value in runs[0][0].figures.items() if not figure.startswith(INFERRED)}
             here = [replace(runs[0][0], attack=name, limit=limit_to_find(promised, size), figures=plain)]
-            here += [_disclosure(one, f"{name}, {column}", column, looked) for one, column, looked in runs if column]
+            here += [
+                _disclosure(finding, f"{name}, {column}", column, looked) for finding, column, looked in runs if column
+            ]
             here += _inferences(runs[0][0], f"{name}, sensitive items", promised, size)
-            findings += [replace(one, exact=hidden) for one in here]
+            findings += [replace(finding, exact=hidden) for finding in here]
     return Audit(findings=tuple(findings), skipped=skipped)
 
 
@@ -101,53 +103,57 @@ def _as_released(subject: ItemSubject) -> ItemSubject:
     return replace(subject, people=subject.released, covers={})
 
 
-def _looked_at(made: ItemRelease, subject: ItemSubject) -> list[tuple[str, ItemSubject]]:
+def _looked_at(release: ItemRelease, subject: ItemSubject) -> list[tuple[str, ItemSubject]]:
     """The subject with each sensitive column; as it is where there is none."""
-    found = []
-    for column in made.prepared.schema.sensitive:
-        cells = made.prepared.table.frame[column].cast(pl.String).fill_null("")
-        found.append((column, replace(subject, secret=(cells, cells))))
-    return found or [("", subject)]
+    subjects = []
+    for column in release.prepared.schema.sensitive:
+        cells = release.prepared.table.frame[column].cast(pl.String).fill_null("")
+        subjects.append((column, replace(subject, secret=(cells, cells))))
+    return subjects or [("", subject)]
 
 
-def _disclosure(found: Finding, name: str, column: str, subject: ItemSubject) -> Finding:
+def _disclosure(finding: Finding, name: str, column: str, subject: ItemSubject) -> Finding:
     """What the records that fit tell about a sensitive value, against naming the most frequent one of all."""
     values = subject.secret[0] if subject.secret is not None else pl.Series([""])
     most = int(values.value_counts()["count"].max() or 0) / max(len(values), 1)  # type: ignore[arg-type]
-    trials = found.rate.trials
+    trials = finding.rate.trials
     return replace(
-        found,
+        finding,
         attack=name,
         threat="attribute disclosure",
         does=f"name their {column}",
-        rate=Rate(hits=found.figures["told_right"] * trials, trials=trials, failed=found.rate.failed),
+        rate=Rate(hits=finding.figures["told_right"] * trials, trials=trials, failed=finding.rate.failed),
         naive=Rate(hits=most * trials, trials=trials, exact=True),
-        worst=found.figures["told_worst"],
+        worst=finding.figures["told_worst"],
         limit=None,
         note="",
     )
 
 
-def _inferences(found: Finding, name: str, promised: tuple[Promise, ...], size: int) -> list[Finding]:
+def _inferences(finding: Finding, name: str, promised: tuple[Promise, ...], size: int) -> list[Finding]:
     """How surely the records that fit show another sensitive item, where some are guarded and the release shows one."""
-    if INFERRED not in found.figures:
+    if INFERRED not in finding.figures:
         return []
-    guarded = [one for one in promised if one.values and one.column is None]
-    limits = [Limit(value=one.share, why=one.why) for one in guarded if one.known is None or size <= one.known]
-    trials = found.rate.trials
-    told = replace(
-        found,
+    guarded = [promise for promise in promised if promise.values and promise.column is None]
+    limits = [
+        Limit(value=promise.share, why=promise.why)
+        for promise in guarded
+        if promise.known is None or size <= promise.known
+    ]
+    trials = finding.rate.trials
+    inference = replace(
+        finding,
         attack=name,
         threat="attribute disclosure",
         does="name another sensitive item that a record which fits shows",
-        rate=Rate(hits=found.figures[INFERRED] * trials, trials=trials, failed=found.rate.failed),
-        naive=Rate(hits=found.figures[f"{INFERRED}_naive"] * trials, trials=trials, exact=True),
-        worst=found.figures[f"{INFERRED}_worst"],
-        limit=min(limits, key=lambda one: one.value, default=None),
+        rate=Rate(hits=finding.figures[INFERRED] * trials, trials=trials, failed=finding.rate.failed),
+        naive=Rate(hits=finding.figures[f"{INFERRED}_naive"] * trials, trials=trials, exact=True),
+        worst=finding.figures[f"{INFERRED}_worst"],
+        limit=min(limits, key=lambda limit: limit.value, default=None),
         figures={},
         note="",
     )
-    return [told]
+    return [inference]
 
 
 def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
@@ -158,17 +164,17 @@ def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
     )
 
 
-def item_subject(made: ItemRelease) -> ItemSubject:
+def item_subject(release: ItemRelease) -> ItemSubject:
     """The records before and after, in the same order."""
-    shown, original = made.outcome.shown, made.prepared.problem.transactions
+    recoding, original = release.outcome.shown, release.prepared.problem.transactions
     covers = {
-        label: tuple(shown.labels[way] for way in shown.ways(item)) or None
+        label: tuple(recoding.labels[way] for way in recoding.ways(item)) or None
         for item, label in enumerate(original.labels)
     }
-    promised = promises(((one.model, one.parameters) for one in made.claims), catalog().readers)
-    sensitive = tuple(dict.fromkeys(item for one in promised if one.column is None for item in one.values))
+    promised = promises(((claim.model, claim.parameters) for claim in release.claims), catalog().readers)
+    sensitive = tuple(dict.fromkeys(item for promise in promised if promise.column is None for item in promise.values))
     return ItemSubject(
-        released=_lists(made.outcome.transactions), people=_lists(original), covers=covers, sensitive=sensitive
+        released=_lists(release.outcome.transactions), people=_lists(original), covers=covers, sensitive=sensitive
     )
 
 

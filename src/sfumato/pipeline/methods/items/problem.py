@@ -95,7 +95,7 @@ def item_algorithm(plan: Plan) -> tuple[str, Any, str]:
     name, why = plan.algorithm.name, "Named in the plan."
     known = catalog().solving("items")
     if name == "auto":
-        paths = any(plan.columns[one].type == "trajectory" for one in plan.itemized)
+        paths = any(plan.columns[column].type == "trajectory" for column in plan.itemized)
         name, why = ("trajectory", _PATHS) if paths else ("sets", _SETS)
     if name not in known:
         raise PlanError(
@@ -111,12 +111,12 @@ def item_algorithm(plan: Plan) -> tuple[str, Any, str]:
             f"utility.metric: {plan.metric!r} judges columns of a table; paths and sets are measured by the frequent "
             "sets they keep (algorithm.support)"
         )
-    return name, configured(known[name], plan.algorithm.options, beside=("name", "seconds", "seed")), why
+    return name, configured(known[name], plan.algorithm.options, other_keys=("name", "seconds", "seed")), why
 
 
-def draft(found: Profile) -> list[str]:
+def draft(profile: Profile) -> list[str]:
     """The requirement of a drafted plan: whoever knows two items finds five records."""
-    k = max(min(5, found.rows), 1)
+    k = max(min(5, profile.rows), 1)
     privacy = ["[privacy]", f"km = {{ k = {k}, m = 2 }}  # or lkc, with a sensitive column"]
     return [*privacy, "", "[algorithm]", 'name = "auto"']
 
@@ -153,10 +153,12 @@ def item_table(plan: Plan, table: Table) -> Table:
 def _gathered_itself(plan: Plan, table: Table, long: LongPlan, name: str) -> Table:
     """The input as a long table; the plan's other columns must say one thing per id."""
     used = {long.spec.place, long.spec.time, long.spec.x, long.spec.y, long.spec.item, *long.spec.id, name}
-    others = tuple(one for one, column in plan.columns.items() if one not in used and column.long is None)
-    for one in others:
-        if one not in table.names:
-            raise unknown_column(one, table.names, where=f"columns.{one}")
+    others = tuple(
+        column_name for column_name, column in plan.columns.items() if column_name not in used and column.long is None
+    )
+    for column_name in others:
+        if column_name not in table.names:
+            raise unknown_column(column_name, table.names, where=f"columns.{column_name}")
     return gathered(table, _keeping(long.spec, others))
 
 
@@ -166,9 +168,9 @@ def _keeping(spec: Long, others: tuple[str, ...]) -> Long:
 
 def _joined(plan: Plan, table: Table, long: LongPlan, name: str) -> Table:
     points = read_file(plan.folder / str(long.file), missing=plan.input.missing)
-    for one in long.spec.id:
-        if one not in table.names:
-            raise unknown_column(one, table.names, where=f"columns.{name}.long.id")
+    for id_column in long.spec.id:
+        if id_column not in table.names:
+            raise unknown_column(id_column, table.names, where=f"columns.{name}.long.id")
     return joined(table, gathered(points, long.spec), long.spec.id, name)
 
 
@@ -222,8 +224,8 @@ def prepare_items(plan: Plan, table: Table) -> ItemPrepared:
         begin = spaces[-1].begin + spaces[-1].count if spaces else 0
         if name in items:
             spaces.append(_item_space(plan, items[name], begin))
-            found = items[name]
-            parts.append(ItemPart(starts=found.starts, codes=found.codes, labels=found.labels))
+            item_column = items[name]
+            parts.append(ItemPart(starts=item_column.starts, codes=item_column.codes, labels=item_column.labels))
         else:
             spaces.append(_cell_space(plan, cells[name], begin))
             labels = tuple(f"{name}={value}" for value in cells[name].values)
@@ -266,8 +268,8 @@ def _axis(plan: Plan, name: str, texts: tuple[str, ...], tree: Tree | None, wher
     if tree is None or not texts:
         return Axis(values=texts), np.arange(len(texts), dtype=np.int32)
     column = Table(frame=pl.DataFrame({name: list(texts)}), source=where).column(name)
-    made = builder(tree, where, plan.folder).build(ObservedDomain.of(column))
-    return Axis(values=column.values, tree=made.tree()), column.codes
+    hierarchy = builder(tree, where, plan.folder).build(ObservedDomain.of(column))
+    return Axis(values=column.values, tree=hierarchy.tree()), column.codes
 
 
 def _refuse_separators(axes: list[Axis], column: ColumnPlan, path: str) -> None:
@@ -285,7 +287,7 @@ def _cell_space(plan: Plan, column: Column, begin: int) -> ItemSpace:
     """A column of the table: one item a record, which can be shown coarser but not left out."""
     where = f"columns.{column.name}.hierarchy"
     tree = plan.columns[column.name].hierarchy or {"kind": "flat"}
-    made = builder(tree, where, plan.folder).build(ObservedDomain.of(column))
-    axis = Axis(values=column.values, tree=made.tree())
+    hierarchy = builder(tree, where, plan.folder).build(ObservedDomain.of(column))
+    axis = Axis(values=column.values, tree=hierarchy.tree())
     values = np.arange(len(column.values), dtype=np.int32)[None]
     return ItemSpace(name=column.name, begin=begin, axes=(axis,), values=values, closed=True)

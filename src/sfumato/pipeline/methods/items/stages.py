@@ -42,7 +42,7 @@ from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release, as_written, versions
 from sfumato.reports.items.facts import GridCounts, ItemColumnFacts, ItemFacts, SequenceFacts, Spot
 from sfumato.reports.items.page import claimed
-from sfumato.reports.language import retold, said
+from sfumato.reports.language import retold, translated
 from sfumato.reports.table_facts import ClaimFacts
 from sfumato.tables.item_sets import ItemColumn, written
 from sfumato.tables.schema import Role
@@ -76,8 +76,8 @@ class RecodedColumn:
 def column_of(space: ItemSpace, outcome: ItemOutcome) -> tuple[Transactions, tuple[str, ...]]:
     """What the records show of one column, and what its items are called."""
     first = outcome.shown.first
-    shown = np.flatnonzero((first >= space.begin) & (first < space.begin + space.count))
-    low, high = (int(shown[0]), int(shown[-1]) + 1) if len(shown) else (0, 0)
+    indices = np.flatnonzero((first >= space.begin) & (first < space.begin + space.count))
+    low, high = (int(indices[0]), int(indices[-1]) + 1) if len(indices) else (0, 0)
     whole = outcome.transactions
     part = whole.only((whole.codes >= low) & (whole.codes < high))
     labels = whole.labels[low:high]
@@ -129,7 +129,7 @@ class ItemRelease(Release):
     @cached_property
     def near_unique(self) -> tuple[NearUnique, ...]:
         """The columns beside paths and sets that nearly single people out, as anybody can count in the release."""
-        k = asked_size(one.parameters for one in self.claims)
+        k = asked_size(claim.parameters for claim in self.claims)
         return near_unique_columns(self.rows, unchanged(self.prepared.schema.roles), self.prepared.table.missing, k)
 
     @property
@@ -137,7 +137,7 @@ class ItemRelease(Release):
         """Warnings that belong to the release."""
         return [
             *super().marks,
-            *(one.told for one in self.near_unique),
+            *(column.told for column in self.near_unique),
             *([LOCAL] if self.plan.algorithm.options.get("scope") == "local" else []),
             *([RECODED] if self.algorithm == LOCAL_SETS else []),
             *item_marks(self.plan),
@@ -177,11 +177,11 @@ def public_page(manifest: Manifest, tables: Mapping[str, Table], work: Work) -> 
 def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ItemFacts:
     """Everything that the report of a bundle shows."""
     table, columns = tables["data"], manifest["data"]["columns"]
-    claims = [Claim.from_json(one) for one in manifest["claims"]]
+    claims = [Claim.from_json(claim) for claim in manifest["claims"]]
     quasi = [column for column in columns if column["role"] == "quasi"]
     parts = [released_records(table, [column]) for column in quasi]
     roles = unchanged({column["name"]: Role(column["role"]) for column in columns})
-    k = asked_size(one.parameters for one in claims)
+    k = asked_size(claim.parameters for claim in claims)
     left_out = manifest["recoding"].get("left_out")
     return ItemFacts(
         title="Release report",
@@ -198,7 +198,7 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ItemFacts:
         marks=(*manifest["marks"], *moved_marks(manifest)),
         near_unique=near_unique_columns(table.frame, roles, table.missing, k),
         findings=tuple(map(Finding.from_json, manifest["attacks"])),
-        notes=(said("{left_out} rows were left out before, because of missing values.", left_out=left_out),)
+        notes=(translated("{left_out} rows were left out before, because of missing values.", left_out=left_out),)
         if left_out
         else (),
     )
@@ -206,15 +206,15 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Table]) -> ItemFacts:
 
 def promises(manifest: Manifest) -> list[tuple[str, str]]:
     """What each promise means, and what it leaves open."""
-    told = [_claim(Claim.from_json(one)) for one in manifest["claims"]]
-    return [(one.meaning, one.limits) for one in told]
+    claim_facts = [_claim(Claim.from_json(claim)) for claim in manifest["claims"]]
+    return [(facts.meaning, facts.limits) for facts in claim_facts]
 
 
 def _claim(claim: Claim) -> ClaimFacts:
     """A claim with the words for paths and sets, or with those that its part of the catalog brings."""
-    told = claimed(claim)
-    if told.meaning:
-        return told
+    facts = claimed(claim)
+    if facts.meaning:
+        return facts
     meaning, limits = catalog().explained(claim.model, claim.parameters)
     return ClaimFacts(claim=claim, title=retold(titled(claim.model, claim.parameters)), meaning=meaning, limits=limits)
 
@@ -271,21 +271,21 @@ def _frequent_sets(
     manifest: Manifest, columns: Sequence[Mapping[str, Any]], parts: Sequence[Transactions]
 ) -> list[SequenceFacts]:
     """The maximal frequent sets of the release, which anybody can count."""
-    records = assembled([ItemPart(starts=one.starts, codes=one.codes, labels=one.labels) for one in parts])
+    records = assembled([ItemPart(starts=part.starts, codes=part.codes, labels=part.labels) for part in parts])
     support = support_of(float(manifest["plan"]["algorithm"].get("support", SUPPORT)), records.rows)
-    found = maximal_within(records, support, MOST_LOOKED_AT)
-    if found is None:
+    frequent_sets = maximal_within(records, support, MOST_LOOKED_AT)
+    if frequent_sets is None:
         return []
     owner = np.repeat(np.arange(len(parts)), [len(part.labels) for part in parts])
     facts = []
-    for number in foremost(found):
-        items = found.codes[found.starts[number] : found.starts[number + 1]]
+    for number in foremost(frequent_sets):
+        items = frequent_sets.codes[frequent_sets.starts[number] : frequent_sets.starts[number + 1]]
         labels, spots = [records.labels[item] for item in items], []
         column = columns[int(owner[items[0]])]
         if column["type"] == "trajectory" and (owner[items] == owner[items[0]]).all():
             labels.sort(key=lambda label, mark=column["mark"]: by_numbers(spot(label, mark)[1]))  # type: ignore[misc]
             spots = [spot(label, column["mark"]) for label in labels]
-        facts.append(SequenceFacts(labels=tuple(labels), after=int(found.rows[number]), spots=tuple(spots)))
+        facts.append(SequenceFacts(labels=tuple(labels), after=int(frequent_sets.rows[number]), spots=tuple(spots)))
     return facts
 
 
@@ -302,16 +302,16 @@ QUERIES = Chance(seed=2012)
 """Random count queries are the same for every release, so that their errors can be compared."""
 
 
-def read(asked: Asked) -> Table:
+def read(request: Asked) -> Table:
     """The table, long ones gathered into one record a row."""
-    plan = asked.plan
-    return marked(item_table(plan, load_table(plan, asked.like, plan.input.path)), plan)
+    plan = request.plan
+    return marked(item_table(plan, load_table(plan, request.like, plan.input.path)), plan)
 
 
-def search(asked: Asked, prepared: ItemPrepared, work: Work) -> Searched:
+def search(request: Asked, prepared: ItemPrepared, work: Work) -> Searched:
     """Run the plan's algorithm, or the one that ``auto`` stands for."""
-    name, run, why = item_algorithm(asked.plan)
-    inner = work.allowing(asked.plan.algorithm.seconds)
+    name, run, why = item_algorithm(request.plan)
+    inner = work.allowing(request.plan.algorithm.seconds)
     try:
         outcome = run(prepared.problem, inner)
     except ParameterError as error:
@@ -320,54 +320,54 @@ def search(asked: Asked, prepared: ItemPrepared, work: Work) -> Searched:
     return Searched(prepared=prepared, outcome=outcome, algorithm=name, why=why)
 
 
-def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> ItemRelease:
+def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> ItemRelease:
     """Judge the records as they are shown, and measure what was lost."""
-    prepared, outcome = found.prepared, found.outcome
+    prepared, outcome = result.prepared, result.outcome
     view = outcome.view(prepared.problem.transactions)
-    support = getattr(item_algorithm(asked.plan)[1], "support", SUPPORT)
+    support = getattr(item_algorithm(request.plan)[1], "support", SUPPORT)
     frequent = frequent_sets(view, support_of(support, prepared.table.rows))
     errors = query_errors(view, chance=QUERIES, queries=QUERY_COUNT)
     return ItemRelease(
         kind=kind,
-        plan=asked.plan,
+        plan=request.plan,
         prepared=prepared,
         outcome=outcome,
         rows=rows,
-        claims=_claims(prepared, outcome, found.algorithm),
+        claims=_claims(prepared, outcome, result.algorithm),
         frequent=frequent,
         queries=errors,
         utility=_utility(view, frequent, errors),
-        algorithm=found.algorithm,
-        why=found.why,
-        like=asked.like,
+        algorithm=result.algorithm,
+        why=result.why,
+        like=request.like,
     )
 
 
 def _claims(prepared: ItemPrepared, outcome: ItemOutcome, name: str) -> tuple[Claim, ...]:
     """Every model judged on the records as they are shown; one that fails is a fault of the algorithm."""
     problem = prepared.problem
-    found = []
+    claims = []
     for model in problem.models:
-        one = item_claim(model, parameters(model), problem.looked_at(model, outcome.transactions))
-        if not one.holds:
-            raise ClaimRefuted(f"{name} gave records that do not meet {one.model}; nothing was written")
-        found.append(one)
-    return tuple(found)
+        claim = item_claim(model, parameters(model), problem.looked_at(model, outcome.transactions))
+        if not claim.holds:
+            raise ClaimRefuted(f"{name} gave records that do not meet {claim.model}; nothing was written")
+        claims.append(claim)
+    return tuple(claims)
 
 
-def _utility(view: ItemView, found: FrequentSets, errors: tuple[QueryError, ...]) -> dict[str, float]:
-    changes = found.changes
+def _utility(view: ItemView, frequent_sets: FrequentSets, errors: tuple[QueryError, ...]) -> dict[str, float]:
+    changes = frequent_sets.changes
     figures = {
-        "minimum_support": float(found.support),
-        "maximal_frequent_sets": float(found.sets.count),
-        "lost_frequent_sets": found.lost,
-        "coarser_frequent_sets": found.blurred,
+        "minimum_support": float(frequent_sets.support),
+        "maximal_frequent_sets": float(frequent_sets.sets.count),
+        "lost_frequent_sets": frequent_sets.lost,
+        "coarser_frequent_sets": frequent_sets.blurred,
         "changed_supports": float((changes > 0).mean()) if len(changes) else 0.0,
         "largest_change": float(changes.max(initial=0.0)),
         "ncp": certainty_penalty(view),
     }
-    for one in errors:
-        figures |= {f"query_error_{one.items}_median": one.median, f"query_error_{one.items}_mean": one.mean}
+    for error in errors:
+        figures |= {f"query_error_{error.items}_median": error.median, f"query_error_{error.items}_mean": error.mean}
     return figures
 
 
@@ -375,19 +375,19 @@ def notes(prepared: ItemPrepared) -> list[str]:
     """The columns beside paths and sets that nearly single people out."""
     k = asked_size(parameters(model) for model in prepared.problem.models)
     table = prepared.table
-    found = near_unique_columns(table.frame, unchanged(prepared.schema.roles), table.missing, k)
-    return [one.told for one in found]
+    columns = near_unique_columns(table.frame, unchanged(prepared.schema.roles), table.missing, k)
+    return [column.told for column in columns]
 
 
-def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+def recode(request: Asked, result: Searched) -> pl.DataFrame:
     """The released rows, in random order; everything but identifiers and quasi-identifiers is unchanged."""
-    plan, prepared, keys = asked.plan, found.prepared, asked.keys
+    plan, prepared, keys = request.plan, result.prepared, request.keys
     spaces = {space.name: space for space in prepared.problem.spaces}
     columns = []
     for name, role in prepared.schema.roles.items():
         cells = prepared.table.frame[name]
         if role is Role.QUASI:
-            columns.append(_shown_cells(plan, spaces[name], found.outcome))
+            columns.append(_shown_cells(plan, spaces[name], result.outcome))
         elif role is Role.IDENTIFIER and name in keys:
             columns.append(keys[name].replace(cells))
         elif role is Role.KEEP:
@@ -412,12 +412,12 @@ def _shown_cells(plan: Plan, space: ItemSpace, outcome: ItemOutcome) -> pl.Serie
 # The file of a release of paths and sets, and what its manifest states.
 
 
-def files(made: ItemRelease) -> dict[str, pl.DataFrame]:
+def files(release: ItemRelease) -> dict[str, pl.DataFrame]:
     """The released records."""
-    return {"data": as_written(made.rows, made.plan.output_format, made.prepared.table.missing)}
+    return {"data": as_written(release.rows, release.plan.output_format, release.prepared.table.missing)}
 
 
-def manifest(made: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(release: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated; ``files`` has the data file's name and digest.
 
     What was left out and lost is measured against the original, and how the search went depends on it: that is for the
@@ -428,18 +428,18 @@ def manifest(made: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
         "data": {
             "file": data,
             "sha256": digest,
-            "rows": made.rows.height,
-            "columns": [_published(made.plan, made.prepared, name) for name in made.rows.columns],
-            "missing": list(made.prepared.table.missing),
+            "rows": release.rows.height,
+            "columns": [_published(release.plan, release.prepared, name) for name in release.rows.columns],
+            "missing": list(release.prepared.table.missing),
         },
-        "claims": [one.to_json() for one in made.claims],
+        "claims": [claim.to_json() for claim in release.claims],
         "recoding": {
-            "algorithm": made.algorithm,
-            "why": made.why,
-            **({"left_out": made.prepared.dropped_rows} if made.prepared.dropped_rows else {}),
-            "columns": {one.name: _public(one) for one in made.recoded},
+            "algorithm": release.algorithm,
+            "why": release.why,
+            **({"left_out": release.prepared.dropped_rows} if release.prepared.dropped_rows else {}),
+            "columns": {column.name: _public(column) for column in release.recoded},
         },
-        **made.audit.stated(),
+        **release.audit.stated(),
         "versions": versions("numpy", "numba", "polars"),
     }
 
@@ -451,12 +451,12 @@ def refuse_records(manifest: Mapping[str, Any], records: object, outside: object
 
 def _published(plan: Plan, prepared: ItemPrepared, name: str) -> dict[str, Any]:
     column = plan.columns[name]
-    found: dict[str, Any] = {"name": name, "role": str(column.role), "type": "text"}
+    description: dict[str, Any] = {"name": name, "role": str(column.role), "type": "text"}
     if name in prepared.items:
-        found |= {"type": column.type, "separator": column.separator}
+        description |= {"type": column.type, "separator": column.separator}
         if column.type == "trajectory":
-            found["mark"] = column.mark
-    return found
+            description["mark"] = column.mark
+    return description
 
 
 def _public(column: RecodedColumn) -> dict[str, Any]:

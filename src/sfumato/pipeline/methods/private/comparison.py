@@ -63,61 +63,79 @@ def accuracies(table: PrivateTable, learner: Learner = "tree") -> dict[str, floa
     if not len(train) or not len(test):
         return {"original": 0.0, "majority": 0.0}
     behind = rows_behind(table)
-    plain = [(one, rows.codes) for one, rows in zip(table.attributes, behind.columns, strict=True) if one.kind != "set"]
-    parts = [_label_features(one, np.arange(len(one.values), dtype=np.int32), len(one.values)) for one, _ in plain]
+    plain = [
+        (attribute, rows.codes)
+        for attribute, rows in zip(table.attributes, behind.columns, strict=True)
+        if attribute.kind != "set"
+    ]
+    parts = [
+        _label_features(attribute, np.arange(len(attribute.values), dtype=np.int32), len(attribute.values))
+        for attribute, _ in plain
+    ]
     codes = behind.counted[table.target_name or ""].astype(np.int64)
-    found = learnt(feature_rows(parts, [mine[train] for _, mine in plain], len(train)), codes[train], learner, STUDY)
-    said = found.predict(feature_rows(parts, [mine[test] for _, mine in plain], len(test)))
+    model = learnt(feature_rows(parts, [mine[train] for _, mine in plain], len(train)), codes[train], learner, STUDY)
+    predictions = model.predict(feature_rows(parts, [mine[test] for _, mine in plain], len(test)))
     most = int(np.bincount(codes[train]).argmax())
-    return {"original": float((said == codes[test]).mean()), "majority": float((codes[test] == most).mean())}
+    return {"original": float((predictions == codes[test]).mean()), "majority": float((codes[test] == most).mean())}
 
 
 def released_accuracy(table: PrivateTable, run: PrivateAlgorithm, learner: Learner = "tree") -> float:
     """What the learner reaches after a release of the training rows, asked about the others in the release's labels."""
     train, test = split(table)
-    made = run(rows_of(table, train), Work())
-    if not made.counts.sum() or not len(test):
+    noisy_table = run(rows_of(table, train), Work())
+    if not noisy_table.counts.sum() or not len(test):
         return 0.0
-    return _tried(made, table, test, learner)
+    return _tried(noisy_table, table, test, learner)
 
 
-def _tried(made: NoisyTable, table: PrivateTable, test: Rows, learner: Learner) -> float:
+def _tried(noisy_table: NoisyTable, table: PrivateTable, test: Rows, learner: Learner) -> float:
     behind = rows_behind(table)
-    known = {one.name: (one, rows) for one, rows in zip(table.attributes, behind.columns, strict=True)}
+    known = {
+        attribute.name: (attribute, rows) for attribute, rows in zip(table.attributes, behind.columns, strict=True)
+    }
     read: list[tuple[NDArray[np.int32], ColumnCut, Reals, NDArray[np.int32]]] = []
-    for place, name in enumerate(made.columns):
-        cut, (one, rows) = (made.cut[place] if made.cut else None), known[name]
-        if cut is None or one.kind == "set":
+    for place, name in enumerate(noisy_table.columns):
+        cut, (attribute, rows) = (noisy_table.cut[place] if noisy_table.cut else None), known[name]
+        if cut is None or attribute.kind == "set":
             continue
         read.append(
-            (rows.codes[test], cut, _label_features(one, cut.of_code, len(cut.labels)), _places(made, place, cut))
+            (
+                rows.codes[test],
+                cut,
+                _label_features(attribute, cut.of_code, len(cut.labels)),
+                _places(noisy_table, place, cut),
+            )
         )
-    groups, classes = np.nonzero(made.counts)
-    many = made.counts[groups, classes]
-    group, said = np.repeat(groups, many), np.repeat(classes, many).astype(np.int64)
+    groups, classes = np.nonzero(noisy_table.counts)
+    many = noisy_table.counts[groups, classes]
+    group, target_codes = np.repeat(groups, many), np.repeat(classes, many).astype(np.int64)
     features = feature_rows(
         [features for _, _, features, _ in read], [places[group] for *_, places in read], len(group)
     )
-    found = learnt(features, said, learner, STUDY)
-    asked = [cut.of_code[codes] for codes, cut, _, _ in read]
-    answers = found.predict(feature_rows([features for _, _, features, _ in read], asked, len(test)))
+    model = learnt(features, target_codes, learner, STUDY)
+    test_codes = [cut.of_code[codes] for codes, cut, _, _ in read]
+    answers = model.predict(feature_rows([features for _, _, features, _ in read], test_codes, len(test)))
     return float((answers == behind.counted[table.target_name or ""][test]).mean())
 
 
-def _places(made: NoisyTable, place: int, cut: ColumnCut) -> NDArray[np.int32]:
+def _places(noisy_table: NoisyTable, place: int, cut: ColumnCut) -> NDArray[np.int32]:
     """For each group, the place of its label in the cut."""
     names = {label: n for n, label in enumerate(cut.labels)}
-    found: NDArray[np.int32] = np.array([names[label] for label in made.labels[place]], np.int32)[made.keys[place]]
-    return found
+    codes: NDArray[np.int32] = np.array([names[label] for label in noisy_table.labels[place]], np.int32)[
+        noisy_table.keys[place]
+    ]
+    return codes
 
 
-def _label_features(one: Attribute, of_code: NDArray[np.int32], labels: int) -> Reals:
+def _label_features(attribute: Attribute, of_code: NDArray[np.int32], labels: int) -> Reals:
     """Labels x features: the ends of their numbers, or the share of their leaves under each node."""
     cover = np.equal.outer(np.arange(labels), of_code).astype(np.float64)
     cover /= np.maximum(cover.sum(axis=1, keepdims=True), 1.0)
-    if one.tree is None:
-        return ends_read(cover, np.array([one.edge(cell) for cell in range(len(one.values))]))
-    nodes = np.stack([one.tree.covers(node) for node in range(1, len(one.tree.labels))], axis=1).astype(np.float64)
+    if attribute.tree is None:
+        return ends_read(cover, np.array([attribute.edge(cell) for cell in range(len(attribute.values))]))
+    nodes = np.stack([attribute.tree.covers(node) for node in range(1, len(attribute.tree.labels))], axis=1).astype(
+        np.float64
+    )
     averages: Reals = cover @ nodes
     return averages
 
@@ -150,19 +168,23 @@ class PrivateComparison:
             raise PlanError("frontier.attacks: only releases by privacy models of tables are attacked here")
         return {"run": False}
 
-    def measured(self, made: Release, table: Table) -> dict[str, Any]:
+    def measured(self, release: Release, table: Table) -> dict[str, Any]:
         """What is measured; a second release, of two thirds of the rows, is tried on the others."""
-        found = cast("PrivateRelease", made)
-        private = declared_table(found.plan, bounded(table, found.plan))
-        learnt = None if private.target_name is None else released_accuracy(private, private_algorithm(found.plan)[1])
+        private_release = cast("PrivateRelease", release)
+        private = declared_table(private_release.plan, bounded(table, private_release.plan))
+        learnt = (
+            None
+            if private.target_name is None
+            else released_accuracy(private, private_algorithm(private_release.plan)[1])
+        )
         return {
-            "algorithm_used": found.algorithm,
+            "algorithm_used": private_release.algorithm,
             "proven_optimal": False,
             "claims": [],
-            "epsilon": float(found.promise.epsilon or 0),
-            "rows": found.rows.height,
+            "epsilon": float(private_release.promise.epsilon or 0),
+            "rows": private_release.rows.height,
             "suppressed_rows": 0,
-            "classes": found.outcome.keys.shape[1],
+            "classes": private_release.outcome.keys.shape[1],
             "utility": {},
             "accuracy": learnt,
         }
@@ -176,7 +198,9 @@ class PrivateComparison:
     def privacy(self, records: Sequence[Record]) -> tuple[Axis, ...]:
         """Epsilon."""
         meaning = "how much likelier any output can be with a record than without, as a power of e"
-        return (Axis(name="epsilon", meaning=meaning, better="lower", how="number", read=lambda one: one["epsilon"]),)
+        return (
+            Axis(name="epsilon", meaning=meaning, better="lower", how="number", read=lambda record: record["epsilon"]),
+        )
 
     def utility(self, metrics: Sequence[str], *, target: bool) -> tuple[Axis, ...]:
         """Accuracy where there is a class, else the number of groups."""

@@ -74,8 +74,8 @@ def leaf_of(table: Table, name: str, hierarchy: Hierarchy, column: ColumnPlan, m
     codes, kept, moved = _texts(table, name, cells, values, column, absent)
     if missing is not None and absent is not None:
         codes = np.where(absent, values.index(missing), codes).astype(np.int32)
-    made = Attribute(name=name, kind="tree", values=values, tree=hierarchy.tree())
-    return Placed(attribute=made, rows=CodedColumn(codes=codes, size=len(values)), kept=kept, moved=moved)
+    attribute = Attribute(name=name, kind="tree", values=values, tree=hierarchy.tree())
+    return Placed(attribute=attribute, rows=CodedColumn(codes=codes, size=len(values)), kept=kept, moved=moved)
 
 
 def number_of(table: Table, name: str, declared: Numbers, column: ColumnPlan) -> Placed:
@@ -100,10 +100,12 @@ def number_of(table: Table, name: str, declared: Numbers, column: ColumnPlan) ->
     ends = Ends(low=declared.low, high=declared.high, low_known=True, high_known=True)
     bounds = [min(declared.low + place * grid, declared.high) for place in range(cells)] + [declared.high]
     labels = [ends.named((a, b), first=not n, last=n == cells - 1) for n, (a, b) in enumerate(pairwise(bounds))]
-    found = Attribute(name=name, kind="number", values=tuple(labels), low=declared.low, high=declared.high, grid=grid)
+    attribute = Attribute(
+        name=name, kind="number", values=tuple(labels), low=declared.low, high=declared.high, grid=grid
+    )
     dropped = absent | beyond if column.outside == "drop" else absent
     moved = 0 if column.outside == "drop" else int(beyond.sum())
-    return Placed(attribute=found, rows=CodedColumn(codes=codes, size=cells), kept=~dropped, moved=moved)
+    return Placed(attribute=attribute, rows=CodedColumn(codes=codes, size=cells), kept=~dropped, moved=moved)
 
 
 def set_of(table: Table, name: str, hierarchy: Hierarchy, column: ColumnPlan) -> Placed:
@@ -118,10 +120,10 @@ def set_of(table: Table, name: str, hierarchy: Hierarchy, column: ColumnPlan) ->
     known = pl.DataFrame([pairs["row"], pl.Series("code", codes)]).filter(pl.Series(kept)).unique(maintain_order=True)
     lengths = np.bincount(known["row"].to_numpy(), minlength=table.rows)
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    found = Attribute(name=name, kind="set", values=values, tree=hierarchy.tree())
+    attribute = Attribute(name=name, kind="set", values=values, tree=hierarchy.tree())
     rows = CodedColumn(codes=known["code"].to_numpy().astype(np.int32), size=len(values), starts=starts)
     left_out = len(kept) - int(kept.sum())
-    return Placed(attribute=found, rows=rows, kept=np.ones(table.rows, np.bool_), moved=moved + left_out)
+    return Placed(attribute=attribute, rows=rows, kept=np.ones(table.rows, np.bool_), moved=moved + left_out)
 
 
 def _cells(table: Table, name: str) -> pl.Series:
@@ -140,33 +142,33 @@ def _texts(
 ) -> tuple[Codes, Rows, int]:
     """The code of every text, which rows have one, and how many became ``other``; ``absent`` ones are not strange."""
     domain = Categories(values=values)
-    found = codes_in(domain, cells)
+    raw_codes = codes_in(domain, cells)
     if cells.dtype != pl.String:
-        found = np.where(found < 0, codes_in(domain, cells.cast(pl.String)), found)
-    strange = (found < 0) if absent is None else (found < 0) & ~absent
+        raw_codes = np.where(raw_codes < 0, codes_in(domain, cells.cast(pl.String)), raw_codes)
+    strange = (raw_codes < 0) if absent is None else (raw_codes < 0) & ~absent
     if column.outside == "refuse" and strange.any():
         some = cells.filter(pl.Series(strange)).cast(pl.String).unique(maintain_order=True).to_list()[:5]
         raise DataError(
             f"{table.source}, column {name!r}: {int(strange.sum())} cells are outside the declared domain: "
-            f"{listed([str(one) for one in some])}; declare these values, clean the table first, or leave "
+            f"{listed([str(value) for value in some])}; declare these values, clean the table first, or leave "
             'outside = "refuse" out'
         )
     rest = -1 if column.other is None else values.index(column.other)
-    codes = np.where(strange, rest, found)
+    codes = np.where(strange, rest, raw_codes)
     kept = np.ones(len(codes), np.bool_) if column.other is not None else ~strange
     return np.maximum(codes, 0).astype(np.int32), kept, int(strange.sum()) if column.other is not None else 0
 
 
 def left_out(placed: Mapping[str, tuple[Rows, int]], rows: int) -> tuple[str, ...]:
     """For the steward alone: what lies outside the domains. It is read off the rows and must not be published."""
-    found = []
+    notes = []
     for name, (kept, moved) in placed.items():
         without = rows - int(kept.sum())
         if without:
-            found.append(f"{name}: {without:,} of {rows:,} records have no value in its domain and are left out")
+            notes.append(f"{name}: {without:,} of {rows:,} records have no value in its domain and are left out")
         if moved:
-            found.append(f"{name}: {moved:,} cells lie outside its domain and count as its end, as other, or not")
-    return tuple(f"{one} (for you alone: this is read off the rows)" for one in found)
+            notes.append(f"{name}: {moved:,} cells lie outside its domain and count as its end, as other, or not")
+    return tuple(f"{note} (for you alone: this is read off the rows)" for note in notes)
 
 
 # Rows over declared domains: what a differentially private algorithm may be given.
@@ -211,18 +213,20 @@ def declared(plan: Plan, table: Table, times: Counts | None = None) -> Ready:
         raise PlanError("columns: no column has role = 'quasi'; name those that are to be published")
     target = next((name for name, column in plan.columns.items() if column.role is Role.TARGET), None)
     classes, codes, outside = _classes(plan, table, target, observed=observed)
-    found = [_attribute(plan, table, name, column, observed=observed) for name, column in quasi]
-    outside |= {one.attribute.name: (one.kept, one.moved) for one in found}
+    placements = [_attribute(plan, table, name, column, observed=observed) for name, column in quasi]
+    outside |= {placement.attribute.name: (placement.kept, placement.moved) for placement in placements}
     if plan.input.on_missing == "drop":
         outside |= {name: (kept & ~_absent(table, name), moved) for name, (kept, moved) in outside.items()}
-    made = PrivateTable(
-        attributes=tuple(one.attribute for one in found),
+    private_table = PrivateTable(
+        attributes=tuple(placement.attribute for placement in placements),
         classes=classes,
-        counts=CodedRows(columns=tuple(one.rows for one in found), counted={target or "": codes}, times=times),
+        counts=CodedRows(
+            columns=tuple(placement.rows for placement in placements), counted={target or "": codes}, times=times
+        ),
         target_name=target,
     )
     notes = left_out(outside, table.rows) if times is None else ()
-    return Ready(table=_kept(made, [kept for kept, _ in outside.values()]), notes=notes)
+    return Ready(table=_kept(private_table, [kept for kept, _ in outside.values()]), notes=notes)
 
 
 def _kept(table: PrivateTable, kept: list[Rows]) -> PrivateTable:
@@ -234,8 +238,8 @@ def _kept(table: PrivateTable, kept: list[Rows]) -> PrivateTable:
 
 
 def _absent(table: Table, name: str) -> Rows:
-    found: Rows = table.is_missing(name).to_numpy()
-    return found
+    missing: Rows = table.is_missing(name).to_numpy()
+    return missing
 
 
 def _classes(
@@ -257,34 +261,36 @@ def made_of(plan: Plan, name: str, column: ColumnPlan) -> Builder:
     """The builder of a column's hierarchy: the one that the plan describes, or its values side by side; with other."""
     tree: Mapping[str, Any] = column.hierarchy or ({"kind": "flat"} if not column.values else {})
     path = f"columns.{name}.hierarchy"
-    made: Builder = (
+    hierarchy_builder: Builder = (
         Paths(paths=dict.fromkeys(column.values, ()))
         if column.values and not tree
         else builder(tree, path, plan.folder)
     )
-    said = made.declared()
-    if column.other is None or not isinstance(said, Categories) or column.other in said.values:
-        return made
-    if column.other in {label for labels in said.paths.values() for label in labels}:
+    declared_domain = hierarchy_builder.declared()
+    if column.other is None or not isinstance(declared_domain, Categories) or column.other in declared_domain.values:
+        return hierarchy_builder
+    if column.other in {label for labels in declared_domain.paths.values() for label in labels}:
         raise PlanError(f"columns.{name}.other: {column.other!r} is a group of the tree; take a value, or a new name")
-    whole = made if isinstance(made, Paths) else Paths(paths=said.paths)
+    whole = hierarchy_builder if isinstance(hierarchy_builder, Paths) else Paths(paths=declared_domain.paths)
     return replace(whole, paths={**whole.paths, column.other: ()})
 
 
 def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, observed: bool) -> Placed:
-    path, made = f"columns.{name}.hierarchy", made_of(plan, name, column)
-    said = made.declared()
+    path, hierarchy_builder = f"columns.{name}.hierarchy", made_of(plan, name, column)
+    declared_domain = hierarchy_builder.declared()
     if column.type == "set":
-        if not isinstance(said, Categories):
+        if not isinstance(declared_domain, Categories):
             raise PlanError(f"{path}: sets need a declared tree over their items (file, tree, bundled)")
-        return set_of(table, name, made.build(ObservedDomain.whole(name, said)), column)
-    if isinstance(said, Numbers):
-        return number_of(table, name, said, column)
-    if isinstance(said, Categories):
+        return set_of(table, name, hierarchy_builder.build(ObservedDomain.whole(name, declared_domain)), column)
+    if isinstance(declared_domain, Numbers):
+        return number_of(table, name, declared_domain, column)
+    if isinstance(declared_domain, Categories):
         missing = plan.input.missing[0] if plan.input.missing and plan.input.on_missing == "keep" else None
-        whole = ObservedDomain.whole(name, said, missing=None if missing in said.values else missing)
-        return leaf_of(table, name, made.build(whole), column, missing)
-    if isinstance(made, Intervals | Grown):
+        whole = ObservedDomain.whole(
+            name, declared_domain, missing=None if missing in declared_domain.values else missing
+        )
+        return leaf_of(table, name, hierarchy_builder.build(whole), column, missing)
+    if isinstance(hierarchy_builder, Intervals | Grown):
         raise PlanError(
             f"{path}: low and high are missing; limits that are read off the rows break the promise, also for studies. "
             'domain_from = "discover" looks for them and pays'
@@ -297,7 +303,7 @@ def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, obser
             "reads it off for studies, without any claim"
         )
     domain = ObservedDomain.of(table.column(name, column.type if column.type != "set" else None))  # type: ignore[arg-type]
-    return leaf_of(table, name, made.build(domain), column, domain.missing)
+    return leaf_of(table, name, hierarchy_builder.build(domain), column, domain.missing)
 
 
 # Domains that a plan does not declare, found by noise and paid for: ranges of numbers, values of texts.
@@ -316,13 +322,13 @@ def prepared(plan: Plan, table: Table, times: Counts | None = None) -> Ready:
 
     ``times`` says how often each row is there, where an engine counted equal ones together.
     """
-    found = searches(plan)
-    if not found:
+    costs = searches(plan)
+    if not costs:
         return declared(plan, table, times)
     people = bounded(table, plan, most=1)
-    columns = {name: _found(people, name, plan.columns[name], cost, plan.input.missing) for name, cost in found.items()}
+    columns = {name: _found(people, name, plan.columns[name], cost, plan.input.missing) for name, cost in costs.items()}
     ready = declared(replace(plan, columns={**plan.columns, **columns}, privacy=_settled(plan)), table)
-    return replace(ready, found=tuple(found.values()))
+    return replace(ready, found=tuple(costs.values()))
 
 
 def resolved(plan: Plan, domains: Mapping[str, Any]) -> Plan:
@@ -350,8 +356,8 @@ def _found(people: Table, name: str, column: ColumnPlan, cost: Event, missing: S
     if isinstance(cost, Approximate):
         counts = texts_in(present(people, name)).drop_nulls().value_counts(name="rows of the text")
         keys = {str(key): int(many) for key, many in counts.iter_rows() if key not in ("", TOP) and len(key) <= SHORT}
-        found, _ = chosen_keys(keys, epsilon=cost.epsilon, delta=cost.delta, what=cost.what)
-        return _with_values(column, found, missing)
+        values, _ = chosen_keys(keys, epsilon=cost.epsilon, delta=cost.delta, what=cost.what)
+        return _with_values(column, values, missing)
     numbers = numbers_in(present(people, name))
     marks = candidates(column.within, whole=column.type == "integer")
     inside = np.clip(numbers[~np.isnan(numbers)], marks[0], marks[-1])
@@ -368,12 +374,12 @@ def candidates(within: Sequence[float], *, whole: bool = False) -> NDArray[np.fl
     [2.0, 5.0, 10.0, 20.0, 30.0]
     """
     tens = [digit * 10.0**power for power in range(0 if whole else SMALLEST, LARGEST + 1) for digit in (1, 2, 5)]
-    every = np.array(sorted({0.0, *tens, *(-one for one in tens)}))
+    every = np.array(sorted({0.0, *tens, *(-number for number in tens)}))
     if not within:
         return every
     low, high = within
-    found: NDArray[np.float64] = np.unique([low, *every[(every > low) & (every < high)], high])
-    return found
+    numbers: NDArray[np.float64] = np.unique([low, *every[(every > low) & (every < high)], high])
+    return numbers
 
 
 def ends(marks: NDArray[np.float64], counts: NDArray[Any], margin: float) -> tuple[float, float]:
@@ -405,10 +411,10 @@ def _with_range(column: ColumnPlan, low: float, high: float, grid: float) -> Col
     return replace(column, hierarchy=tree, domain_from="declared", within=())
 
 
-def _with_values(column: ColumnPlan, found: Sequence[str], missing: Sequence[str]) -> ColumnPlan:
+def _with_values(column: ColumnPlan, texts: Sequence[str], missing: Sequence[str]) -> ColumnPlan:
     """Values in the order of their texts, with one more that stands for all that were not found."""
     other = None if column.outside == "drop" else column.other or OTHER
-    values = tuple(sorted(set(found) - {*missing, *([] if other is None else [other])}))
+    values = tuple(sorted(set(texts) - {*missing, *([] if other is None else [other])}))
     return replace(
         column,
         hierarchy=None,
@@ -429,26 +435,30 @@ MOST_ROWS = 50_000_000
 def stated_domains(table: PrivateTable, sought: Collection[str] = ()) -> dict[str, Any]:
     """What was declared, as the manifest has it; ``sought`` are the columns whose domain was found and paid for."""
     paid = {name: {"from": FOUND} for name in sought}
-    found: dict[str, Any] = {"columns": {one.name: _domain(one) | paid.get(one.name, {}) for one in table.attributes}}
+    domains: dict[str, Any] = {
+        "columns": {attribute.name: _domain(attribute) | paid.get(attribute.name, {}) for attribute in table.attributes}
+    }
     if table.target_name is not None:
         target = {"name": table.target_name, "values": list(table.classes)}
-        found["target"] = target | paid.get(table.target_name, {})
-    return found
+        domains["target"] = target | paid.get(table.target_name, {})
+    return domains
 
 
-def _domain(one: Attribute) -> dict[str, Any]:
+def _domain(attribute: Attribute) -> dict[str, Any]:
     """A range with its grid, or a tree with the nodes in between that follow from it."""
-    if one.tree is None:
-        return {"kind": one.kind, "low": one.low, "high": one.high, "grid": one.grid}
-    tree = halved(one.tree).tree if one.kind == "tree" else one.tree
+    if attribute.tree is None:
+        return {"kind": attribute.kind, "low": attribute.low, "high": attribute.high, "grid": attribute.grid}
+    tree = halved(attribute.tree).tree if attribute.kind == "tree" else attribute.tree
     nodes = [[label, int(above)] for label, above in zip(tree.labels, tree.parent, strict=True)]
-    return {"kind": one.kind, "nodes": nodes}
+    return {"kind": attribute.kind, "nodes": nodes}
 
 
-def released_rows(found: NoisyTable, table: PrivateTable, *, counts: bool) -> pl.DataFrame:
+def released_rows(noisy_table: NoisyTable, table: PrivateTable, *, counts: bool) -> pl.DataFrame:
     """Groups with their counts, or a record for each count; groups without rows are left out of records only."""
-    groups, classes = np.nonzero(found.counts) if not counts else np.indices(found.counts.shape).reshape(2, -1)
-    many = found.counts[groups, classes]
+    groups, classes = (
+        np.nonzero(noisy_table.counts) if not counts else np.indices(noisy_table.counts.shape).reshape(2, -1)
+    )
+    many = noisy_table.counts[groups, classes]
     if not counts and int(many.sum()) > MOST_ROWS:
         raise ParameterError(
             f"epsilon must be larger for single records: the noisy counts add up to {int(many.sum()):,} rows; or "
@@ -458,7 +468,7 @@ def released_rows(found: NoisyTable, table: PrivateTable, *, counts: bool) -> pl
         groups, classes = np.repeat(groups, many), np.repeat(classes, many)
     cells = [
         pl.Series(name, list(labels), dtype=pl.String).gather(keys[groups])
-        for name, labels, keys in zip(found.columns, found.labels, found.keys, strict=True)
+        for name, labels, keys in zip(noisy_table.columns, noisy_table.labels, noisy_table.keys, strict=True)
     ]
     if table.target_name is not None:
         cells.append(pl.Series(table.target_name, list(table.classes), dtype=pl.String).gather(classes))

@@ -29,7 +29,7 @@ from sfumato.pipeline.methods.schema import fitting
 from sfumato.pipeline.plan.columns import OTHER
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import unwritten
-from sfumato.reports.language import said
+from sfumato.reports.language import translated
 from sfumato.reports.pages import session_shown
 from sfumato.reports.private import UNPAID, PrivateFacts, column_pictures, ledger_lines, render
 from sfumato.reports.svg import Drawn, DrawnColumn
@@ -53,15 +53,20 @@ def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     if not claimed(manifest):
         return []
     by_people = manifest["plan"]["input"].get("unit") is not None
-    one = said("one person") if by_people else said("one record")
+    person = translated("one person") if by_people else translated("one record")
     amount = str(Promise.of(manifest["plan"]["privacy"]))
     return [
         (
-            said("Differential privacy with {amount}: what can be seen here would be about as likely without {one}.",
-                 amount=amount, one=one),
-            said("What is true of a whole group can still be learnt, and several releases of the same people add up."),
+            translated(
+                "Differential privacy with {amount}: what can be seen here would be about as likely without {one}.",
+                amount=amount,
+                one=person,
+            ),
+            translated(
+                "What is true of a whole group can still be learnt, and several releases of the same people add up."
+            ),
         )
-    ]  # fmt: skip
+    ]
 
 
 def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> PrivateFacts:
@@ -91,47 +96,49 @@ def public_facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Pr
 def _deviations(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
     """How noisy the counts of labels are, by column, the class among them."""
     recoding = manifest["recoding"]
-    found = {name: one["deviations"] for name, one in recoding["columns"].items() if "deviations" in one}
-    return found | ({manifest["domains"]["target"]["name"]: recoding["classes"]} if "classes" in recoding else {})
+    deviations = {name: column["deviations"] for name, column in recoding["columns"].items() if "deviations" in column}
+    return deviations | ({manifest["domains"]["target"]["name"]: recoding["classes"]} if "classes" in recoding else {})
 
 
 def _rows_per_label(rows: pl.DataFrame, name: str, counts: str | None) -> tuple[tuple[str, int], ...]:
     """Released rows per label."""
     weights = pl.len() if counts is None else pl.col(counts).cast(pl.String).cast(pl.Int64).sum()
-    found = rows.group_by(name, maintain_order=True).agg(weights.cast(pl.Int64).alias("rows of the label"))
-    return tuple((str(label), int(many)) for label, many in found.iter_rows())
+    row_counts = rows.group_by(name, maintain_order=True).agg(weights.cast(pl.Int64).alias("rows of the label"))
+    return tuple((str(label), int(many)) for label, many in row_counts.iter_rows())
 
 
-def drawn(made: PrivateRelease) -> Drawn:
+def drawn(release: PrivateRelease) -> Drawn:
     """What the noisy rows show of every column; it is no more than the report shows."""
-    pictures = column_pictures(public_facts(*unwritten(made)), Work())
+    pictures = column_pictures(public_facts(*unwritten(release)), Work())
     about = "noisy; none of these rows is anybody's own"
-    columns = (DrawnColumn(name=name, about=about, pictures=(one,)) for name, one in pictures)
+    columns = (DrawnColumn(name=name, about=about, pictures=(picture,)) for name, picture in pictures)
     return Drawn(inside=False, columns=tuple(columns))
 
 
-def summary(made: PrivateRelease) -> Summary:
+def summary(release: PrivateRelease) -> Summary:
     """Epsilon in a line, and where it went in a table."""
-    lines = [line for line in ledger_lines(made.event, made.promise) if line.depth < 2]
-    said = f"Differentially private with {made.promise}" if made.claims else f"Noisy by {made.promise}, no claim"
-    said += f", by {made.algorithm}"
+    lines = [line for line in ledger_lines(release.event, release.promise) if line.depth < 2]
+    headline = (
+        f"Differentially private with {release.promise}" if release.claims else f"Noisy by {release.promise}, no claim"
+    )
+    headline += f", by {release.algorithm}"
     return Summary(
-        lines=(f"{said}: {made.rows.height:,} noisy rows.",),
-        heads=("where the budget went", made.promise.unit),
+        lines=(f"{headline}: {release.rows.height:,} noisy rows.",),
+        heads=("where the budget went", release.promise.unit),
         cells=tuple(("  " * line.depth + line.what, line.shown) for line in lines),
-        after=(*warned(made.marks), *([UNPAID] if made.paid is None else [])),
-        changes=(("rows", "private", made.rows.height),),
+        after=(*warned(release.marks), *([UNPAID] if release.paid is None else [])),
+        changes=(("rows", "private", release.rows.height),),
     )
 
 
-def figures(made: PrivateRelease) -> dict[str, Any]:
+def figures(release: PrivateRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
-        "rows": made.rows.height,
-        **made.promise.to_json(),
-        "algorithm": made.algorithm,
-        "ledger": to_json(made.event),
-        "paid": None if made.paid is None else made.paid.to_json(),
+        "rows": release.rows.height,
+        **release.promise.to_json(),
+        "algorithm": release.algorithm,
+        "ledger": to_json(release.event),
+        "paid": None if release.paid is None else release.paid.to_json(),
     }
 
 
@@ -147,7 +154,7 @@ def private_subject(
 ) -> Subject:
     """The released rows, one for each count, with what their labels cover by the declared trees."""
     rows = _records(read_released(folder / str(manifest["data"]["file"]), manifest).frame, counts_of(manifest))
-    roles = {str(one["name"]): str(one["role"]) for one in manifest["data"]["columns"]}
+    roles = {str(column["name"]): str(column["role"]) for column in manifest["data"]["columns"]}
     quasi = tuple(name for name, role in roles.items() if role == "quasi")
     target = tuple(name for name, role in roles.items() if role == "target")
     domains = manifest["domains"]["columns"]
@@ -162,13 +169,13 @@ def private_subject(
     for name in columns:
         if control is not None and name not in control.names:
             raise unknown_column(name, control.names, where="the control file")
-    shown = rows.select([pl.col(name).cast(pl.String).fill_null("") for name in (*quasi, *target)])
+    released_cells = rows.select([pl.col(name).cast(pl.String).fill_null("") for name in (*quasi, *target)])
     return Subject(
-        release=shown,
+        release=released_cells,
         quasi=quasi,
         sensitive=target,
         beside=target,
-        coverage={name: _coverage(shown[name], columns[name], domains[name], control) for name in quasi},
+        coverage={name: _coverage(released_cells[name], columns[name], domains[name], control) for name in quasi},
         people=pl.DataFrame([column.texts for column in columns.values()]),
         control=None if control is None else pl.DataFrame([control.column(name).texts for name in columns]),
         claims=(),
@@ -193,32 +200,32 @@ def _coverage(cells: pl.Series, column: Column, domain: Mapping[str, Any], contr
     labels = cells.unique().sort().to_list()
     theirs = () if control is None else control.column(column.name).values
     values = tuple(dict.fromkeys((*column.values, *theirs)))
-    found = coverage_of(labels, values)
+    coverage = coverage_of(labels, values)
     if domain["kind"] == "number":
-        return found
+        return coverage
     below = _leaves(domain["nodes"])
     place = {value: code for code, value in enumerate(values)}
-    for row, label in enumerate(found.labels):
+    for row, label in enumerate(coverage.labels):
         for leaf in below.get(label, ()) if label != TOP else ():
             if leaf in place:
-                found.covers[row, place[leaf]] = True
-    return found
+                coverage.covers[row, place[leaf]] = True
+    return coverage
 
 
 def _leaves(nodes: list[list[Any]]) -> dict[str, set[str]]:
     """The leaves under every node of a declared tree, by name."""
     inner = {int(above) for _, above in nodes}
-    found: dict[str, set[str]] = {}
+    leaves: dict[str, set[str]] = {}
     for number, (label, above) in enumerate(nodes):
         if number in inner:
             continue
         up, passed = int(above), 0
         while up >= 0:
-            found.setdefault(str(nodes[up][0]), set()).add(str(label))
+            leaves.setdefault(str(nodes[up][0]), set()).add(str(label))
             up, passed = int(nodes[up][1]), passed + 1
             if passed > len(nodes):
                 raise BundleError(f"the tree of the manifest runs in a circle above {str(label)!r}")
-    return found
+    return leaves
 
 
 # A table under a plan with noise: whether every domain is declared, and which algorithms fit.
@@ -235,13 +242,13 @@ class CountedNoise(Counted):
     def unreachable(self) -> str | None:
         """What a release would refuse, before it pays: a column without a domain, a role that noise does not cover."""
         try:
-            found = {
+            columns = {
                 name: replace(self.plan.columns[name], hierarchy=None, type=None, values=(OTHER,), within=(),
                               domain_from="declared")
                 for name in searches(self.plan)
             }  # fmt: skip
             privacy = {key: value for key, value in self.plan.privacy.items() if key != "discovery"}
-            declared(replace(self.plan, columns={**self.plan.columns, **found}, privacy=privacy), self.table)
+            declared(replace(self.plan, columns={**self.plan.columns, **columns}, privacy=privacy), self.table)
         except SfumatoError as error:
             return str(error)
         return None
@@ -284,20 +291,21 @@ KIND = Kind(
     begin=stages.begin,
     counted=_preview,
     read=stages.read,
-    prepare=lambda asked, rows: prepared(asked.plan, *rows),
+    prepare=lambda request, rows: prepared(request.plan, *rows),
     notes=lambda ready: ready.notes,
     search=stages.search,
     recode=stages.recode,
     judge=stages.judge,
-    attack=lambda made, work: Audit(),  # what attackers find would be read off the private table: no epsilon covers it
-    files=lambda made: {"data": made.rows},
+    # What attackers find would be read off the private table: no epsilon covers it.
+    attack=lambda release, work: Audit(),
+    files=lambda release: {"data": release.rows},
     manifest=stages.manifest,
     checks=_checks,
     again=stages.same_domains,
     subject=private_subject,
     apply=stages.apply_labels,
     public_page=public_page,
-    done=lambda manifest: said(
+    done=lambda manifest: translated(
         "The released rows were made from noisy counts of the table: none of them is anybody's own."
     ),
     promises=promises,

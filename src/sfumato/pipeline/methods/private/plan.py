@@ -40,7 +40,9 @@ def searches(plan: Plan) -> dict[str, Event]:
     A range is read off noisy counts, by Laplace noise for epsilon and Gaussian noise for rho. Values are those above a
     threshold, which needs a delta: half of the promise's goes to them all.
     """
-    wanted = {name: one for name, one in plan.columns.items() if one.domain_from == DISCOVERED and _published(one)}
+    wanted = {
+        name: column for name, column in plan.columns.items() if column.domain_from == DISCOVERED and _published(column)
+    }
     share = _share(plan.privacy)
     if not wanted:
         if "discovery" in plan.privacy:
@@ -48,7 +50,7 @@ def searches(plan: Plan) -> dict[str, Event]:
         return {}
     for name, column in wanted.items():
         _refuse_said(name, column)
-    promise, keys = promise_of(plan), [name for name, one in wanted.items() if not is_range(one)]
+    promise, keys = promise_of(plan), [name for name, column in wanted.items() if not is_range(column)]
     if keys and promise.delta is None:
         raise PlanError(
             f'columns.{keys[0]}.domain_from = "{DISCOVERED}": values are found with a small probability of telling one '
@@ -71,12 +73,12 @@ def is_range(column: ColumnPlan) -> bool:
 
 def _share(privacy: Mapping[str, Any]) -> Fraction:
     try:
-        found = exactly("discovery", privacy.get("discovery", SHARE))
+        share = exactly("discovery", privacy.get("discovery", SHARE))
     except ParameterError as error:
         raise PlanError(f"privacy.{error}") from None
-    if found >= 1:
+    if share >= 1:
         raise PlanError(f"privacy.discovery must be a share below 1 of the budget, not {privacy['discovery']!r}")
-    return found
+    return share
 
 
 def _refuse_said(name: str, column: ColumnPlan) -> None:
@@ -106,9 +108,9 @@ def _cost(promise: Promise, name: str, amount: Fraction, delta: Fraction | None)
 
 def left_of(plan: Plan) -> Fraction:
     """What is left for the rows when the domains are found, in the promise's unit."""
-    promise, found = promise_of(plan), searches(plan).values()
-    missed = sum((one.delta for one in found if isinstance(one, Approximate)), Fraction(0))
-    return promise.amount(missed) - sum((promise.spent_by(one) for one in found), Fraction(0))
+    promise, costs = promise_of(plan), searches(plan).values()
+    missed = sum((cost.delta for cost in costs if isinstance(cost, Approximate)), Fraction(0))
+    return promise.amount(missed) - sum((promise.spent_by(cost) for cost in costs), Fraction(0))
 
 
 def budget_of(plan: Plan) -> dict[str, Fraction]:
@@ -126,9 +128,9 @@ def foreseen(plan: Plan) -> Event:
     return with_found(tuple(searches(plan).values()), rows)
 
 
-def with_found(found: tuple[Event, ...], rows: Event) -> Event:
+def with_found(costs: tuple[Event, ...], rows: Event) -> Event:
     """What finding the domains and making the rows cost together."""
-    return rows if not found else Sequential(parts=(Sequential(parts=found, what=FINDING), rows), what="release")
+    return rows if not costs else Sequential(parts=(Sequential(parts=costs, what=FINDING), rows), what="release")
 
 
 # What a plan for a private release can say, as far as that needs no table.
@@ -182,8 +184,8 @@ def private_algorithm(plan: Plan) -> tuple[str, Any, str]:
         )
     options = {key: value for key, value in plan.algorithm.options.items() if key != "output"}
     if plan.algorithm.options.get("output", "records") not in OUTPUTS:
-        found = plan.algorithm.options["output"]
-        raise PlanError(f"algorithm.output must be one of {listed(OUTPUTS)}, not {found!r}")
+        output = plan.algorithm.options["output"]
+        raise PlanError(f"algorithm.output must be one of {listed(OUTPUTS)}, not {output!r}")
     if "rho" in budget and "rho" not in option_names(known[name]):
         raise PlanError(f"algorithm.name: {name} promises pure epsilon only; leave privacy.delta and privacy.rho out")
-    return name, configured(known[name], options, fixed=budget, beside=("name", "output")), why
+    return name, configured(known[name], options, fixed=budget, other_keys=("name", "output")), why

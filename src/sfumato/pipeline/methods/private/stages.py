@@ -57,8 +57,8 @@ def engine_counts(plan: Plan, frame: object = None) -> tuple[Table, Counts]:
     for name in plan.columns:
         if name not in source.names:
             raise unknown_column(name, source.names, where=f"columns.{name}")
-    shown = [name for name, column in plan.columns.items() if column.role in (Role.QUASI, Role.TARGET)]
-    table, times = source.counted(shown)
+    names = [name for name, column in plan.columns.items() if column.role in (Role.QUASI, Role.TARGET)]
+    table, times = source.counted(names)
     return replace(table, missing=plan.input.missing), times
 
 
@@ -110,30 +110,32 @@ class PrivateRelease(Release):
 # The file of a private release, what its manifest states, and new records under it.
 
 
-def manifest(made: PrivateRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(release: PrivateRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated; ``files`` has the data file's name and digest."""
     ((data, digest),) = files.items()
-    target = made.domains.get("target")
-    noise = {one.column: dict(zip(one.labels, one.deviation.tolist(), strict=True)) for one in made.outcome.errors}
-    roles = dict.fromkeys(made.outcome.columns, "quasi") | ({target["name"]: "target"} if target else {})
-    columns = [{"name": n, "role": roles.get(n, COUNT), "type": _kind(made.rows, n)} for n in made.rows.columns]
+    target = release.domains.get("target")
+    noise = {
+        error.column: dict(zip(error.labels, error.deviation.tolist(), strict=True)) for error in release.outcome.errors
+    }
+    roles = dict.fromkeys(release.outcome.columns, "quasi") | ({target["name"]: "target"} if target else {})
+    columns = [{"name": n, "role": roles.get(n, COUNT), "type": _kind(release.rows, n)} for n in release.rows.columns]
     return {
-        "data": {"file": data, "sha256": digest, "rows": made.rows.height, "columns": columns},
-        "claims": [{"model": one.model, "parameters": dict(one.parameters)} for one in made.claims],
-        "domains": made.domains,
-        "ledger": to_json(made.event),
-        "paid": None if made.paid is None else made.paid.to_json(),
+        "data": {"file": data, "sha256": digest, "rows": release.rows.height, "columns": columns},
+        "claims": [{"model": claim.model, "parameters": dict(claim.parameters)} for claim in release.claims],
+        "domains": release.domains,
+        "ledger": to_json(release.event),
+        "paid": None if release.paid is None else release.paid.to_json(),
         "recoding": {
-            "algorithm": made.algorithm,
-            "why": made.why,
-            "columns": _recoded(made, noise),
-            "steps": list(made.outcome.steps),
+            "algorithm": release.algorithm,
+            "why": release.why,
+            "columns": _recoded(release, noise),
+            "steps": list(release.outcome.steps),
         }
         | ({"classes": noise[target["name"]]} if target and target["name"] in noise else {}),
-        "search": dict(made.outcome.effort),
+        "search": dict(release.outcome.effort),
         "attacks": [],
-        "versions": versions("numpy", "polars", "opendp", *(() if made.session is None else ("cryptography",))),
-        **({} if made.session is None else {"session": made.session}),
+        "versions": versions("numpy", "polars", "opendp", *(() if release.session is None else ("cryptography",))),
+        **({} if release.session is None else {"session": release.session}),
     }
 
 
@@ -141,18 +143,18 @@ def _kind(rows: pl.DataFrame, name: str) -> str:
     return "integer" if rows[name].dtype.is_integer() else "text"
 
 
-def _recoded(made: PrivateRelease, noise: Mapping[str, dict[str, float]]) -> dict[str, Any]:
+def _recoded(release: PrivateRelease, noise: Mapping[str, dict[str, float]]) -> dict[str, Any]:
     """The labels of each column, how noisy their counts are and, where a value always reads alike, its rule."""
-    found: dict[str, Any] = {}
-    for place, (name, labels) in enumerate(zip(made.outcome.columns, made.outcome.labels, strict=True)):
-        found[name] = {"labels": dict.fromkeys(labels, 0.0)}
-        cut = made.outcome.cut[place] if made.outcome.cut else None
+    columns: dict[str, Any] = {}
+    for place, (name, labels) in enumerate(zip(release.outcome.columns, release.outcome.labels, strict=True)):
+        columns[name] = {"labels": dict.fromkeys(labels, 0.0)}
+        cut = release.outcome.cut[place] if release.outcome.cut else None
         if cut is not None:
-            found[name]["labels"] |= dict.fromkeys(cut.labels, 0.0)
-            found[name]["rule"] = _rule(made.domains["columns"][name], made.values[name], cut)
+            columns[name]["labels"] |= dict.fromkeys(cut.labels, 0.0)
+            columns[name]["rule"] = _rule(release.domains["columns"][name], release.values[name], cut)
         if name in noise:
-            found[name]["deviations"] = noise[name]
-    return found
+            columns[name]["deviations"] = noise[name]
+    return columns
 
 
 def _rule(domain: Mapping[str, Any], values: tuple[str, ...], cut: ColumnCut) -> dict[str, Any]:
@@ -174,86 +176,86 @@ def apply_labels(manifest: Mapping[str, Any], records: object, outside: Outside)
 def _described(manifest: Mapping[str, Any]) -> Published:
     """The columns of a private bundle's manifest, without its counts."""
     columns = [c for c in manifest["data"]["columns"] if c["role"] in ("quasi", "target")]
-    told = tuple(PublishedColumn(name=c["name"], role=Role(c["role"]), kind="text") for c in columns)
-    return Published(columns=told, rows=0)
+    published_columns = tuple(PublishedColumn(name=c["name"], role=Role(c["role"]), kind="text") for c in columns)
+    return Published(columns=published_columns, rows=0)
 
 
 # The stages of a private release: pay, read, search, recode, judge.
 
 
-def begin(asked: Asked) -> Asked:
+def begin(request: Asked) -> Asked:
     """Reserve the cost in the plan's ledger, before the data is touched."""
-    plan = asked.plan
+    plan = request.plan
     ledger = pinned(plan)
     if ledger is None:
-        return asked
+        return request
     analyst = payer(plan, default="release")
-    return replace(asked, charge=(ledger, ledger.reserve(analyst, foreseen(plan), what="release")))
+    return replace(request, charge=(ledger, ledger.reserve(analyst, foreseen(plan), what="release")))
 
 
-def read(asked: Asked) -> tuple[Table, Counts | None]:
+def read(request: Asked) -> tuple[Table, Counts | None]:
     """The table, which may have no rows: a refusal would tell that nobody is in it. Each person has few rows.
 
     Of a table in an engine every different row comes once, and how often it is there.
     """
-    plan, stayed = asked.plan, stays(asked.plan, asked.like)
-    if stayed or (asked.like is None and plan.input.engine is not None):
-        table, times = engine_counts(plan, asked.like if stayed else None)
+    plan, stayed = request.plan, stays(request.plan, request.like)
+    if stayed or (request.like is None and plan.input.engine is not None):
+        table, times = engine_counts(plan, request.like if stayed else None)
         bound = table.frame.with_columns(pl.Series("\0times", times))
     else:
-        table, times = rows_or_none(plan, asked.like), None
+        table, times = rows_or_none(plan, request.like), None
         bound = table.frame
-    if asked.charge is not None:
-        ledger, reserved = asked.charge
+    if request.charge is not None:
+        ledger, reserved = request.charge
         ledger.refuse_other(replace(table, frame=bound), reserved)
     return (bounded(table, plan), None) if times is None else (table, times)
 
 
-def search(asked: Asked, ready: Ready, work: Work) -> Searched:
+def search(request: Asked, ready: Ready, work: Work) -> Searched:
     """Run the algorithm; what it and the domains account for must be the promise exactly; settled for what it cost."""
-    name, run, why = private_algorithm(asked.plan)
-    outcome, promise = run(ready.table, work), promise_of(asked.plan)
-    rows, event = asked.plan.input.rows_per_unit, outcome.event
+    name, run, why = private_algorithm(request.plan)
+    outcome, promise = run(ready.table, work), promise_of(request.plan)
+    rows, event = request.plan.input.rows_per_unit, outcome.event
     if rows > 1:
         event = Grouped(part=event, rows=rows, what="all rows of one person")
     outcome = replace(outcome, event=with_found(ready.found, event))
     if not promise.kept_by(outcome.event):
         spent = promise.spent_by(outcome.event)
         raise ClaimRefuted(f"{name} accounted for {spent} of {promise.unit}, not for {promise}; nothing was written")
-    if asked.charge is not None:
-        ledger, reserved = asked.charge
+    if request.charge is not None:
+        ledger, reserved = request.charge
         ledger.settle(reserved, outcome.event)
     return Searched(prepared=ready.table, outcome=outcome, algorithm=name, why=why)
 
 
-def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+def recode(request: Asked, result: Searched) -> pl.DataFrame:
     """Groups with their noisy counts, or a record for each count."""
-    counts = asked.plan.algorithm.options.get("output") == "counts"
-    return released_rows(found.outcome, found.prepared, counts=counts)
+    counts = request.plan.algorithm.options.get("output") == "counts"
+    return released_rows(result.outcome, result.prepared, counts=counts)
 
 
-def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> PrivateRelease:
+def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> PrivateRelease:
     """The claim is what was accounted for; rows are not looked at."""
-    claim = _claim(promise_of(asked.plan), neighbours(asked.plan.public()["input"]))
-    return unjudged(PrivateRelease, kind, asked, found, rows, claims=(claim,))
+    claim = _claim(promise_of(request.plan), neighbours(request.plan.public()["input"]))
+    return unjudged(PrivateRelease, kind, request, result, rows, claims=(claim,))
 
 
 def unjudged(
-    made: type[PrivateRelease], kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame, **more: Any
+    release_class: type[PrivateRelease], kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame, **more: Any
 ) -> PrivateRelease:
     """The release of noisy rows with everything but its claims."""
-    return made(
+    return release_class(
         kind=kind,
-        plan=asked.plan,
-        domains=stated_domains(found.prepared, searches(asked.plan)),
-        values={one.name: one.values for one in found.prepared.attributes},
-        outcome=found.outcome,
+        plan=request.plan,
+        domains=stated_domains(result.prepared, searches(request.plan)),
+        values={attribute.name: attribute.values for attribute in result.prepared.attributes},
+        outcome=result.outcome,
         rows=rows,
         utility={},
-        algorithm=found.algorithm,
-        why=found.why,
-        like=asked.like,
-        charge=asked.charge,
+        algorithm=result.algorithm,
+        why=result.why,
+        like=request.like,
+        charge=request.charge,
         **more,
     )
 

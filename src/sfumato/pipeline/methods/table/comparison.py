@@ -28,14 +28,14 @@ DEFAULT_METRICS = ("loss", "discernibility-ratio")
 
 def privacy_axes(records: Sequence[Record]) -> tuple[Axis, ...]:
     """The risk measures, and what each promise reached where that says more."""
-    made = [record for record in records if record["status"] == "verified"]
+    verified_records = [record for record in records if record["status"] == "verified"]
     axes = [
         _risk("highest risk", "prosecutor", "odds", "the highest chance to pick the row of a person known to be in it"),
         _risk("average risk", "marketer", "share", "the share of rows matched rightly by whoever tries to match all"),
     ]
-    if any(record["risk"]["population_known"] for record in made):
-        told = "the highest chance to pick the row of a person known to be in the population"
-        axes.append(_risk("journalist risk", "journalist", "odds", told))
+    if any(record["risk"]["population_known"] for record in verified_records):
+        meaning = "the highest chance to pick the row of a person known to be in the population"
+        axes.append(_risk("journalist risk", "journalist", "odds", meaning))
     smallest = Axis(
         name="smallest class",
         meaning="the rows of the smallest group that share their quasi-identifiers, by the stricter reading",
@@ -43,16 +43,16 @@ def privacy_axes(records: Sequence[Record]) -> tuple[Axis, ...]:
         how="count",
         read=lambda record: min(record["smallest_class"].values()),
     )
-    claims = [axis for axis in _claim_axes(made) if not _same(axis, smallest, made)]
-    attacks = dict.fromkeys(name for record in made for name in record.get("attacks", {}))
+    claims = [axis for axis in _claim_axes(verified_records) if not _same(axis, smallest, verified_records)]
+    attacks = dict.fromkeys(name for record in verified_records for name in record.get("attacks", {}))
     return (*axes, smallest, *claims, *map(_attack, attacks))
 
 
 def _attack(name: str) -> Axis:
-    told = f"what attack {name} gains over guessing without the release"
+    meaning = f"what attack {name} gains over guessing without the release"
     return Axis(
         name=f"attack {name}",
-        meaning=told,
+        meaning=meaning,
         better="lower",
         how="share",
         read=lambda record: record.get("attacks", {}).get(name),
@@ -82,38 +82,38 @@ def _metric(name: str) -> Axis:
     )
 
 
-def _claim_axes(made: Sequence[Record]) -> list[Axis]:
+def _claim_axes(records: Sequence[Record]) -> list[Axis]:
     """One axis for each model and column that some point makes a promise about."""
-    found: dict[tuple[str, str | None, int], Axis] = {}
-    for record in made:
+    axes: dict[tuple[str, str | None, int], Axis] = {}
+    for record in records:
         for (model, column, turn), claim in _turns(record).items():
             of = f" of {column}" if column else ""
             name = f"{model}{of}" + (f" ({turn + 1})" if turn else "")
-            told = f"the worst value of {model}{of} over all groups; required is {claim['sense']} a limit"
-            found.setdefault(
+            meaning = f"the worst value of {model}{of} over all groups; required is {claim['sense']} a limit"
+            axes.setdefault(
                 (model, column, turn),
                 Axis(
                     name=name,
-                    meaning=told,
+                    meaning=meaning,
                     better="higher" if claim["sense"] in ("at least", "above") else "lower",
                     how="number",
                     read=lambda each, key=(model, column, turn): _turns(each).get(key, {}).get("reached"),  # type: ignore[misc]
                 ),
             )
-    return list(found.values())
+    return list(axes.values())
 
 
 def _turns(record: Record) -> dict[tuple[str, str | None, int], Mapping[str, Any]]:
     """A record's claims by model, column and, where several have the same, their turn."""
-    found: dict[tuple[str, str | None, int], Mapping[str, Any]] = {}
+    claims: dict[tuple[str, str | None, int], Mapping[str, Any]] = {}
     for claim in record["claims"]:
-        turn = sum(key[:2] == (claim["model"], claim["column"]) for key in found)
-        found[claim["model"], claim["column"], turn] = claim
-    return found
+        turn = sum(key[:2] == (claim["model"], claim["column"]) for key in claims)
+        claims[claim["model"], claim["column"], turn] = claim
+    return claims
 
 
-def _same(one: Axis, other: Axis, made: Sequence[Record]) -> bool:
-    return all(one.value(record) == other.value(record) for record in made)
+def _same(axis: Axis, other: Axis, records: Sequence[Record]) -> bool:
+    return all(axis.value(record) == other.value(record) for record in records)
 
 
 # How releases of tables are compared by a frontier.
@@ -149,22 +149,25 @@ class TableComparison:
         control = {} if plan.attack.control is None else {"control": plan.attack.control}
         return {"attacks": list(plan.frontier.attacks), "trials": plan.attack.trials, "accept": accept, **control}
 
-    def measured(self, made: Release, table: Table) -> dict[str, Any]:
+    def measured(self, release: Release, table: Table) -> dict[str, Any]:
         """Risk, claims, losses, and what a classifier reaches."""
-        found = cast("TableRelease", made)
-        problem = found.prepared.problem
+        table_release = cast("TableRelease", release)
+        problem = table_release.prepared.problem
         record = {
-            "algorithm_used": found.algorithm,
-            "proven_optimal": found.outcome.proven,
-            "claims": [_claim(one) for one in found.claims],
-            "rows": found.prepared.rows,
-            "suppressed_rows": found.suppressed_rows,
-            "classes": found.classes.count,
-            "smallest_class": found.smallest_class,
-            "risk": found.risk,
-            "attacks": {one.attack: one.risk if one.rate.carried_out else None for one in found.audit.findings},
-            "utility": dict(found.utility),
-            "accuracy": None if problem.target is None else Trial(problem).released(found.outcome),
+            "algorithm_used": table_release.algorithm,
+            "proven_optimal": table_release.outcome.proven,
+            "claims": [_claim(claim) for claim in table_release.claims],
+            "rows": table_release.prepared.rows,
+            "suppressed_rows": table_release.suppressed_rows,
+            "classes": table_release.classes.count,
+            "smallest_class": table_release.smallest_class,
+            "risk": table_release.risk,
+            "attacks": {
+                finding.attack: finding.risk if finding.rate.carried_out else None
+                for finding in table_release.audit.findings
+            },
+            "utility": dict(table_release.utility),
+            "accuracy": None if problem.target is None else Trial(problem).released(table_release.outcome),
         }
         return plain(record)  # type: ignore[no-any-return]
 

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 # The pictures of a released table with the original's figures.
 
 
-def drawn(made: TableRelease) -> Drawn:
+def drawn(release: TableRelease) -> Drawn:
     """Every column before and after, risks, losses, and the trail where there is one."""
-    facts = made.exact_facts
-    trail = [] if facts.trail is None else trail_pictures(facts.trail, made.plan.metric, limit_on_size(facts))
+    facts = release.exact_facts
+    trail = [] if facts.trail is None else trail_pictures(facts.trail, release.plan.metric, limit_on_size(facts))
     return Drawn(
-        columns=tuple(_column_charts(one) for one in facts.columns if one.before or one.after),
+        columns=tuple(_column_charts(column) for column in facts.columns if column.before or column.after),
         parts=drawn_parts(
             Risk=[risks(facts.risk_before, facts.risk_after)], Loss_per_column=[losses(facts.columns)], Trail=trail
         ),
@@ -45,7 +45,7 @@ def drawn(made: TableRelease) -> Drawn:
 
 def _column_charts(column: ColumnFacts) -> DrawnColumn:
     lost = "" if column.loss is None else f"; lost {share(column.loss)}"
-    pictures = tuple(one for one in distributions(column, inside=True) if one is not None)
+    pictures = tuple(picture for picture in distributions(column, inside=True) if picture is not None)
     return DrawnColumn(name=column.name, about=f"{column.done}{lost}", pictures=pictures)
 
 
@@ -58,34 +58,34 @@ def _comparison(plan: Plan) -> Comparison:
     return TableComparison()
 
 
-def _drawn(made: Any) -> Drawn:
+def _drawn(release: Any) -> Drawn:
 
-    return drawn(made)
+    return drawn(release)
 
 
-def _dimensions(*asked: Any, **said: Any) -> Any:
+def _dimensions(*args: Any, **options: Any) -> Any:
     from sfumato.pipeline.methods.table.studies import study_dimensions
 
-    return study_dimensions(*asked, **said)
+    return study_dimensions(*args, **options)
 
 
-def _prepare(asked: Asked, rows: Any) -> Prepared:
+def _prepare(request: Asked, rows: Any) -> Prepared:
     """The table, counted; weights that are none are refused before anything is searched."""
-    found = prepare(asked.plan, rows[0], rows[1], catalog())
-    if asked.plan.input.weight is not None:
+    prepared = prepare(request.plan, rows[0], rows[1], catalog())
+    if request.plan.input.weight is not None:
         from sfumato.pipeline.methods.table.studies import in_memory, row_weights
 
-        row_weights(in_memory(found.source).table, asked.plan.input.weight)
-    return found
+        row_weights(in_memory(prepared.source).table, request.plan.input.weight)
+    return prepared
 
 
 def _notes(prepared: Prepared) -> list[str]:
     note = getattr(prepared.source, "note", "")
-    return [*([note] if note else []), *(one.told for one in foreseen(prepared))]
+    return [*([note] if note else []), *(column.told for column in foreseen(prepared))]
 
 
 def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> Iterable[Check | Remark]:
-    yield from table_checks(folder, manifest, tables, known=catalog(), asked=table_plan.asked)
+    yield from table_checks(folder, manifest, tables, known=catalog(), requested_models=table_plan.requested_models)
     if "session" in manifest:
         from sfumato.pipeline.methods.joint import session_checks
 

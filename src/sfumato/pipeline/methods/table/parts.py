@@ -62,9 +62,9 @@ def refuse_whole(prepared: Prepared, recoding: Recoding) -> None:
     if recoding.buckets is not None or recoding.unit is not None:
         why = "groups that are published apart" if recoding.buckets is not None else "numbers for people (input.unit)"
         raise PlanError(f'output.format = "parts": {why} need all rows at once; use "parquet" or "csv"')
-    shown = [name for name in prepared.source.names if name in prepared.schema.roles]
-    folded = [name.casefold() for name in shown]
-    alike = [name for name, fold in zip(shown, folded, strict=True) if folded.count(fold) > 1]
+    names = [name for name in prepared.source.names if name in prepared.schema.roles]
+    folded = [name.casefold() for name in names]
+    alike = [name for name, fold in zip(names, folded, strict=True) if folded.count(fold) > 1]
     if alike:
         raise DataError(
             f"{prepared.source.source}: {listed(alike)} differ by case only, and DuckDB, which counts parts, does not "
@@ -80,30 +80,34 @@ def parted(prepared: Prepared, recoding: Recoding, chance: Chance) -> ReleasedPa
     try:
         write_parts(_batches(prepared, recoding, folder, chance), folder, prepared.rows, chance)
         files = sorted(folder.glob("part-*.parquet"))
-        made = ReleasedParts(folder=folder, source=counted_files(files, prepared.source.missing))
+        parts = ReleasedParts(folder=folder, source=counted_files(files, prepared.source.missing))
     except (OSError, pl.exceptions.PolarsError) as error:
         close(kept)
         raise BundleError(f"{kept.folder.parent} cannot be written: {error}; nothing was written") from error
     except BaseException:
         close(kept)
         raise
-    weakref.finalize(made, close, kept)
-    return made
+    weakref.finalize(parts, close, kept)
+    return parts
 
 
 def _batches(prepared: Prepared, recoding: Recoding, folder: Path, chance: Chance) -> Iterator[pl.DataFrame]:
     """The released rows, some at a time."""
-    source, beside, raw = prepared.source, recoding.beside(prepared.schema), folder / "rows"
+    source, other_columns, raw = prepared.source, recoding.beside(prepared.schema), folder / "rows"
     raw.mkdir()
     apart = getattr(source, "apply_in", None)
-    mapped = [source.apply(recoding.mapping, beside)] if apart is None else apart(raw, recoding.mapping, beside)
+    mapped = (
+        [source.apply(recoding.mapping, other_columns)]
+        if apart is None
+        else apart(raw, recoding.mapping, other_columns)
+    )
     for batch in mapped:
         rows = recoding.released(batch, prepared.schema, chance)
         yield rows.select(map(plain_cells, rows.iter_columns()))
     shutil.rmtree(raw)
 
 
-def unwritten_parts(made: Release) -> tuple[dict[str, Any], dict[str, Any]]:
+def unwritten_parts(release: Release) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the bundle of a release in parts would state, and its table, before anything is written."""
-    body = stated(made, {FOLDER: joint_digest([])})
-    return body, {"data": getattr(made, "released")}  # noqa: B009  only a release of a table has parts
+    body = stated(release, {FOLDER: joint_digest([])})
+    return body, {"data": getattr(release, "released")}  # noqa: B009  only a release of a table has parts

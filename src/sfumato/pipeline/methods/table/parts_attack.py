@@ -59,7 +59,7 @@ def attack_parts(
     folder: Path,
     manifest: Mapping[str, Any],
     original: object,
-    asked: AttackPlan,
+    attack_plan: AttackPlan,
     *,
     control: Table | None,
     plan: Plan | None,
@@ -73,13 +73,13 @@ def attack_parts(
     classes = evidence(released, published)
     chosen = drawn_groups(classes, chance)
     if chosen is None:
-        return none_drawn(asked)
+        return none_drawn(attack_plan)
     people = _people(manifest, published, original, plan)
     known, rows, sure = _drawn_people(people, published, plan, classes, chosen)
     drawn = whole_groups(released, classes, chosen)
     subject = stated_subject(drawn, manifest, known, people=rows, groups=None, control=control, plan=plan)
-    told = told_sample(classes, chosen, published.rows) + ("" if sure else _OVERLAP)
-    return told_of(attacked(subject, asked, work, chance), told)
+    note = told_sample(classes, chosen, published.rows) + ("" if sure else _OVERLAP)
+    return told_of(attacked(subject, attack_plan, work, chance), note)
 
 
 def refuse_whole(given: Mapping[str, object]) -> None:
@@ -102,13 +102,17 @@ def _drawn_people(
     ]
     only = _single(classes, covers, ~all_stars(classes))
     inside = _behind(classes, cells, covers, chosen, only)
-    shown = CellMapping(cells=cells, labels=cells.labels, shown=cells.keys, suppressed=~inside)
+    mapping = CellMapping(cells=cells, labels=cells.labels, shown=cells.keys, suppressed=~inside)
     named = published.schema.named(Role.SENSITIVE, Role.TARGET, Role.KEEP)
     others = [name for name in named if name in people.names and not people.dtype(name).is_nested()]
-    rows = people.texts((*quasi, *others), shown)
+    rows = people.texts((*quasi, *others), mapping)
     table = Table(frame=rows, missing=published.missing)
-    beside = {name: ObservedDomain.of(table.column(name, kinds.get(name))) for name in others}
-    return ({**quasi, **{name: beside[name] for name in published.schema.sensitive}}, beside), rows, only is not None
+    other_domains = {name: ObservedDomain.of(table.column(name, kinds.get(name))) for name in others}
+    return (
+        ({**quasi, **{name: other_domains[name] for name in published.schema.sensitive}}, other_domains),
+        rows,
+        only is not None,
+    )
 
 
 def _people(manifest: Mapping[str, Any], published: Published, original: object, plan: Plan | None) -> CellSource:
@@ -153,15 +157,15 @@ def _behind(
     return np.asarray(alone | ((group >= 0) & chosen[group]))
 
 
-def _single(classes: Classes, covers: list[Marked], shown: Marked) -> list[NDArray[np.int64]] | None:
+def _single(classes: Classes, covers: list[Marked], group_mask: Marked) -> list[NDArray[np.int64]] | None:
     """For each column, the one label of some groups that covers each value, -1 for none; None where labels overlap."""
-    found = []
+    label_codes = []
     for codes, mask in zip(classes.keys, covers, strict=True):
-        used = np.unique(codes[shown])
+        used = np.unique(codes[group_mask])
         if (mask[used].sum(axis=0) > 1).any():
             return None
-        found.append(np.where(mask[used].any(axis=0), used[mask[used].argmax(axis=0)] if len(used) else -1, -1))
-    return found
+        label_codes.append(np.where(mask[used].any(axis=0), used[mask[used].argmax(axis=0)] if len(used) else -1, -1))
+    return label_codes
 
 
 def _numbered(classes: Classes, keys: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -171,17 +175,17 @@ def _numbered(classes: Classes, keys: NDArray[np.int32]) -> NDArray[np.int64]:
     ids, count = distinct(list(joint), [len(labels) for labels in classes.labels], joint.shape[1])
     place = np.full(count, -1, np.int64)
     place[ids[: classes.count]] = np.arange(classes.count)
-    found = np.full(keys.shape[1], -1, np.int64)
-    found[known] = place[ids[classes.count :]]
-    return found
+    group_numbers = np.full(keys.shape[1], -1, np.int64)
+    group_numbers[known] = place[ids[classes.count :]]
+    return group_numbers
 
 
 def _covered(classes: Classes, cells: Classes, covers: list[Marked], chosen: Marked) -> Marked:
     """Which cells some of the groups cover, where labels overlap; group by group."""
-    found = np.zeros(cells.count, np.bool_)
+    cell_mask = np.zeros(cells.count, np.bool_)
     for group in np.flatnonzero(chosen):
-        fits = ~found
+        fits = ~cell_mask
         for place, mask in enumerate(covers):
             fits[fits] = mask[classes.keys[place, group]][cells.keys[place][fits]]
-        found |= fits
-    return found
+        cell_mask |= fits
+    return cell_mask

@@ -53,10 +53,11 @@ def check(plan: Plan) -> None:
 def _refuse_exact(plan: Plan) -> None:
     """Refuse other tables of exact values beside a column that is counted from a base level."""
     based = next((name for name, column in plan.columns.items() if column.base), None)
-    beside = [key for key in ("control", "earlier") if getattr(plan.attack, key)]
-    if based is not None and beside:
+    attack_keys = [key for key in ("control", "earlier") if getattr(plan.attack, key)]
+    if based is not None and attack_keys:
         raise PlanError(
-            f"attack.{beside[0]} compares exact values, and columns.{based}.base counts labels in their place; leave "
+            f"attack.{attack_keys[0]} compares exact values, and columns.{based}.base counts labels in their place; "
+            "leave "
             "one of them out, or attack the written bundle with `sfumato attack`"
         )
 
@@ -95,7 +96,7 @@ def check_requirement(plan: Plan, privacy: Mapping[str, Any], parts: Catalog) ->
         tree=_later_paths,
     )
     try:
-        requirement(privacy, context, parts, beside=READING)
+        requirement(privacy, context, parts, other_keys=READING)
     except _NeedsTable:
         return
 
@@ -112,16 +113,16 @@ def _later() -> NoReturn:
     raise _NeedsTable
 
 
-def draft(found: Profile) -> list[str]:
+def draft(profile: Profile) -> list[str]:
     """The requirement of a drafted plan."""
-    lines = ["[privacy]", f"k_anonymity = {max(min(5, found.rows), 1)}"]
-    sensitive = [c for c in found.columns if c.suggestion.role is Role.SENSITIVE]
+    lines = ["[privacy]", f"k_anonymity = {max(min(5, profile.rows), 1)}"]
+    sensitive = [c for c in profile.columns if c.suggestion.role is Role.SENSITIVE]
     if sensitive and all(c.distinct + (c.missing > 0) >= 3 for c in sensitive):
         lines.append('l_diversity = { kind = "distinct", l = 2 }')
     return [*lines, "", "[utility]", 'metric = "loss"', "", "[algorithm]", 'name = "auto"', "max_suppressed = 0.05"]
 
 
-def asked(
+def requested_models(
     plan: Mapping[str, Any], published: Published, claims: list[Mapping[str, Any]]
 ) -> list[tuple[str, dict[str, Any]]]:
     """The models that a manifest's plan asks for.
@@ -140,7 +141,7 @@ def asked(
         guarded=schema.guarded,
         tree=lambda column: _tree(claims, column),
     )
-    models = requirement(plan["privacy"], context, catalog(), beside=READING)
+    models = requirement(plan["privacy"], context, catalog(), other_keys=READING)
     claimed = [as_claimed(model, context.published) for model in models]
     return [(model.name, parameters(model)) for model in claimed]
 
@@ -153,21 +154,21 @@ class _Stated:
 
     def next(self, column: str, name: str) -> Mapping[str, Any]:
         """The next claim's parameters about a column that hold what is asked for."""
-        for place, found in enumerate(self.left):
-            if found.get("column") == column and found.get(name):
+        for place, claim_parameters in enumerate(self.left):
+            if claim_parameters.get("column") == column and claim_parameters.get(name):
                 del self.left[place]
-                return found
+                return claim_parameters
         raise PlanError(f"the manifest's claims have no {name} for column {column!r}")
 
 
 def _tree(claims: list[Mapping[str, Any]], column: str) -> Ancestors:
     """The tree over a guarded column: that of the first claim about it, so that all must have the same."""
     for claim in claims:
-        found = claim["parameters"].get(GUARDED)
-        if found is not None and found["column"] == column:
-            return {value: tuple(above) for value, above in found["paths"].items()}
+        guard = claim["parameters"].get(GUARDED)
+        if guard is not None and guard["column"] == column:
+            return {value: tuple(above) for value, above in guard["paths"].items()}
     raise PlanError(f"the manifest's claims have no tree for column {column!r}")
 
 
-def _costs(found: Mapping[str, Any]) -> Costs:
-    return tuple(found["order"]), tuple(tuple(line) for line in found["costs"])
+def _costs(parameters: Mapping[str, Any]) -> Costs:
+    return tuple(parameters["order"]), tuple(tuple(line) for line in parameters["costs"])

@@ -31,9 +31,9 @@ from sfumato.tables.table import Table
 
 def offered(prepared: Prepared, plan: Plan) -> list[dict[str, Any]]:
     """A claim of every model that can be judged as the catalog's own example asks for it; others are left out."""
-    asked = {model.name for model in prepared.models}
-    parts = [part for part in catalog().models.values() if "table" in part.judges and part.make.name not in asked]
-    return [found for part in parts if (found := _offered(part, prepared, plan)) is not None]
+    model_names = {model.name for model in prepared.models}
+    parts = [part for part in catalog().models.values() if "table" in part.judges and part.make.name not in model_names]
+    return [model_claim for part in parts if (model_claim := _offered(part, prepared, plan)) is not None]
 
 
 def _offered(part: ModelPart, prepared: Prepared, plan: Plan) -> dict[str, Any] | None:
@@ -45,11 +45,11 @@ def _offered(part: ModelPart, prepared: Prepared, plan: Plan) -> dict[str, Any] 
         model = requirement(read_toml(part.plan), context, catalog())[0]
         if not {*model.columns} <= {*prepared.counted} or (part.needs and problem.cells.population is None):
             return None
-        found = claim(model, parameters(model), raw, problem.reading)
+        model_claim = claim(model, parameters(model), raw, problem.reading)
     except (SfumatoError, ValueError):
         return None
-    told: dict[str, Any] = plain(found.to_json())
-    return told
+    document: dict[str, Any] = plain(model_claim.to_json())
+    return document
 
 
 # A table under a plan, counted once: what the raw table reaches, and what single nodes of the lattice would give.
@@ -78,8 +78,8 @@ class NodeShown:
 
     def to_json(self) -> dict[str, Any]:
         """For pages."""
-        found: dict[str, Any] = plain(asdict(self))
-        return found
+        document: dict[str, Any] = plain(asdict(self))
+        return document
 
 
 class CountedTable(Counted):
@@ -100,7 +100,7 @@ class CountedTable(Counted):
         problem = self.prepared.problem
         raw, _ = problem.cells.project(problem.cells.quasi)
         claims = [claim(model, parameters(model), raw, problem.reading) for model in self.prepared.models]
-        return [plain(one.to_json()) for one in claims]
+        return [plain(model_claim.to_json()) for model_claim in claims]
 
     def unreachable(self) -> str | None:
         """Why no release can meet the requirement, where that shows without a search."""
@@ -145,17 +145,17 @@ class CountedTable(Counted):
         ]
         return {"here": here.to_json(), "near": near}
 
-    def _shown(self, found: Judged) -> NodeShown:
+    def _shown(self, evaluation: Judged) -> NodeShown:
         problem = self.prepared.problem
-        sizes = found.frequencies.sizes
-        kept = sizes[~found.suppressed]
+        sizes = evaluation.frequencies.sizes
+        kept = sizes[~evaluation.suppressed]
         smallest = int(kept.min()) if len(kept) else 0
         return NodeShown(
-            levels=dict(zip(problem.cells.quasi, found.levels, strict=True)),
+            levels=dict(zip(problem.cells.quasi, evaluation.levels, strict=True)),
             heights={n: h.height for n, h in zip(problem.cells.quasi, problem.hierarchies, strict=True)},
-            feasible=found.feasible,
-            value=found.loss.value if found.feasible else None,
-            suppressed=int(sizes[found.suppressed].sum()),
+            feasible=evaluation.feasible,
+            value=evaluation.loss.value if evaluation.feasible else None,
+            suppressed=int(sizes[evaluation.suppressed].sum()),
             classes=len(kept),
             smallest=smallest,
             risk=1 / smallest if smallest else 0.0,

@@ -125,7 +125,7 @@ def prepare(plan: Plan, rows: CellSource | Table, population: CellSource | Table
     context = context_of(plan, source, schema, kinds)
     for name in schema.guarded:
         context.paths(name)
-    models = requirement(plan.privacy, context, parts, beside=READING)
+    models = requirement(plan.privacy, context, parts, other_keys=READING)
     _refuse_wishes(plan, models, source)
     wanted = tuple(dict.fromkeys([*schema.named(Role.SENSITIVE, Role.TARGET), *(c for m in models for c in m.columns)]))
     domains = {name: source.domain(name, kinds.get(name)) for name in (*schema.quasi, *wanted)}
@@ -283,14 +283,14 @@ def context_of(plan: Plan, source: CellSource, schema: Schema, kinds: Mapping[st
         tree = plan.columns[name].hierarchy
         if tree is None:
             raise PlanError(f"columns.{name}.hierarchy is missing; this requirement needs a tree over its values")
-        made = builder(tree, f"columns.{name}.hierarchy", plan.folder)
-        declared = made.declared()
+        hierarchy_builder = builder(tree, f"columns.{name}.hierarchy", plan.folder)
+        declared = hierarchy_builder.declared()
         if not isinstance(declared, Categories):
             raise PlanError(
                 f"columns.{name}.hierarchy: this requirement needs a declared tree (file, tree, bundled or groups); "
                 "one that is read off the values would tell the values of suppressed rows"
             )
-        made.build(source.domain(name, kinds[name]))
+        hierarchy_builder.build(source.domain(name, kinds[name]))
         return declared.paths
 
     return Context(
@@ -381,7 +381,7 @@ def rows_that_stay(plan: Plan, prepared: Prepared, suppressed: Flags) -> Prepare
     counted = {name: _tally_domain(plan, tally, cells.people) for name, tally in cells.tallies.items()}
     cells, place = _renamed(cells, domains, lifts, counted, merge=prepared.grain == "cells")
     people = cells.people
-    models = tuple(one.model if isinstance(one, PerPerson) else one for one in problem.models)
+    models = tuple(model.model if isinstance(model, PerPerson) else model for model in problem.models)
     numbers, days = scales(domains)
     rest = replace(
         problem,
@@ -397,18 +397,18 @@ def rows_that_stay(plan: Plan, prepared: Prepared, suppressed: Flags) -> Prepare
     return replace(prepared, problem=rest, domains={**prepared.domains, **known}, origin=origin, released=None)
 
 
-def put_back(found: Searched) -> Searched:
+def put_back(result: Searched) -> Searched:
     """What was found for the rows that stay, on the cells of the whole table."""
-    origin: Origin = found.prepared.origin
-    whole, outcome = origin.prepared, found.outcome
+    origin: Origin = result.prepared.origin
+    whole, outcome = origin.prepared, result.outcome
     lifted = tuple(
         _lifted(hierarchy, lift, before)
         for hierarchy, lift, before in zip(
-            found.prepared.problem.hierarchies, origin.lifts, whole.problem.hierarchies, strict=True
+            result.prepared.problem.hierarchies, origin.lifts, whole.problem.hierarchies, strict=True
         )
     )
     # where the labels are the same, the steward's figures are about the whole table as it was
-    problem = whole.problem if same_labels(found.prepared) else replace(whole.problem, hierarchies=lifted)
+    problem = whole.problem if same_labels(result.prepared) else replace(whole.problem, hierarchies=lifted)
     recoded = outcome.recoded
     if recoded is not None:
         keys = np.zeros((len(recoded.labels), len(origin.suppressed)), np.int32)
@@ -418,8 +418,8 @@ def put_back(found: Searched) -> Searched:
     suppressed[~origin.suppressed] = outcome.suppressed[origin.place]
     placed: Outcome = replace(outcome, recoded=recoded, suppressed=suppressed)
     loss = problem.metric.loss(placed.recoding(problem).view(problem, placed.suppressed)).value
-    prepared = replace(whole, problem=problem, released=found.prepared)
-    return replace(found, prepared=prepared, outcome=replace(placed, loss=loss))
+    prepared = replace(whole, problem=problem, released=result.prepared)
+    return replace(result, prepared=prepared, outcome=replace(placed, loss=loss))
 
 
 def same_labels(rest: Prepared) -> bool:
@@ -432,8 +432,8 @@ def same_labels(rest: Prepared) -> bool:
 def _alike(before: Hierarchy, after: Hierarchy, lift: Codes) -> bool:
     old, new = np.flatnonzero(lift >= 0), lift[lift >= 0]
     return before.height == after.height and all(
-        [one.labels[n] for n in one.parent[old]] == [other.labels[n] for n in other.parent[new]]
-        for one, other in zip(before.levels, after.levels, strict=True)
+        [level.labels[n] for n in level.parent[old]] == [other.labels[n] for n in other.parent[new]]
+        for level, other in zip(before.levels, after.levels, strict=True)
     )
 
 
@@ -525,8 +525,8 @@ def _renamed(
     cells = replace(cells, tallies=tallies, people=people, measures={})
     labels = tuple(domain.labels for domain in domains)
     if merge:
-        found, place = cells.recoded(lifts, labels)
-        return replace(found, wild=wild), place
+        new_cells, place = cells.recoded(lifts, labels)
+        return replace(new_cells, wild=wild), place
     population = None if cells.population is None else cells.population.recoded(lifts, labels)[0]
     keys = np.array([lift[codes] for lift, codes in zip(lifts, cells.keys, strict=True)], np.int32)
     keys = keys.reshape(cells.keys.shape)

@@ -42,7 +42,7 @@ from sfumato.pipeline.methods.table.report import (
     utility_facts,
 )
 from sfumato.pipeline.release import Release, as_written, unwritten, versions
-from sfumato.reports.language import said
+from sfumato.reports.language import translated
 from sfumato.reports.table_facts import ColumnFacts, ReportFacts, SearchFacts
 from sfumato.tables.frames import from_frame
 from sfumato.tables.hierarchy import TOP, Hierarchy
@@ -110,7 +110,7 @@ class TableRelease(Release):
     @cached_property
     def near_unique(self) -> tuple[NearUnique, ...]:
         """The released columns that nearly single people out, as anybody can count in the released rows."""
-        k = asked_size(one.parameters for one in self.claims)
+        k = asked_size(claim.parameters for claim in self.claims)
         return near_unique_released(self.released, self.published.schema.roles, k)
 
     @property
@@ -137,7 +137,7 @@ class TableRelease(Release):
     @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release."""
-        return [*super().marks, *(one.told for one in self.near_unique)]
+        return [*super().marks, *(column.told for column in self.near_unique)]
 
     @cached_property
     def shifts(self) -> Shifts | None:
@@ -208,14 +208,14 @@ class TableRelease(Release):
         cut: tuple[ColumnCut | int, ...] | None = self.outcome.cut or self.outcome.levels
         if cut is None or self.outcome.buckets is not None:
             return None
-        found = {}
+        rules = {}
         for name, part in zip(self.prepared.problem.cells.quasi, cut, strict=True):
             labels = self.classes.labels[self.classes.quasi.index(name)]
             based = self.prepared.based.get(name)
             domain = self.prepared.public.domains[name]
             tree = self.plan.columns[name].hierarchy or {"kind": "flat"}
-            found[name] = rule_at(tree, self.plan.folder, domain, labels, part, based)
-        return found
+            rules[name] = rule_at(tree, self.plan.folder, domain, labels, part, based)
+        return rules
 
     def parts_into(self, folder: Path) -> dict[str, Any] | None:
         """Put the rows into a bundle where they are many files; what its manifest states about them, or None."""
@@ -228,7 +228,7 @@ class TableRelease(Release):
 
         if self.rules is None:
             raise no_rule(self.algorithm)
-        models = [(one.model, one.parameters) for one in self.claims]
+        models = [(claim.model, claim.parameters) for claim in self.claims]
         table = planned_dates(from_frame(records, missing=self.published.missing), self.plan)
         reading = self.prepared.problem.reading
         return applied(table, self.rules, self.published, models=models, reading=reading, outside=outside)
@@ -254,36 +254,36 @@ _SHARES: tuple[Form, ...] = ("boxes", "intervals", "means", "distributions")
 """Labels that are no hierarchy values: they lie as high as their share of the domain says."""
 
 
-def recoded_columns(made: TableRelease) -> dict[str, Any]:
+def recoded_columns(release: TableRelease) -> dict[str, Any]:
     """Per quasi-identifier, the labels that the release shows; how large they are where the domain is declared."""
-    problem = made.prepared.problem
-    found = made.outcome.recoding(problem)
-    shown: dict[str, Any] = {}
+    problem = release.prepared.problem
+    recoding = release.outcome.recoding(problem)
+    columns: dict[str, Any] = {}
     for place, (name, hierarchy) in enumerate(zip(problem.cells.quasi, problem.hierarchies, strict=True)):
-        ruler, labels = found.rulers[place], found.labels[place]
-        used = _used(made, name, labels)
-        form = found.forms[place] if found.forms else "levels"
+        ruler, labels = recoding.rulers[place], recoding.labels[place]
+        used = _used(release, name, labels)
+        form = recoding.forms[place] if recoding.forms else "levels"
         lies = {labels[i]: float(ruler.steps[i]) + hierarchy.base for i in used}
         height = _height(hierarchy, lies)
         steps = {label: _steps(hierarchy, form, label, step, height) for label, step in lies.items()}
         here: dict[str, Any] = {"of": height, "labels": steps}
-        if made.outcome.levels is not None:
-            level = made.outcome.levels[place] + hierarchy.base
+        if release.outcome.levels is not None:
+            level = release.outcome.levels[place] + hierarchy.base
             here["level"] = min(level, height) if hierarchy.open else level
         if form != "levels":
             here["form"] = form
-        if made.rules is not None:
-            here["rule"] = made.rules[name].to_json()
+        if release.rules is not None:
+            here["rule"] = release.rules[name].to_json()
         if hierarchy.declared is not None and form != "means":
             here["sizes"] = {labels[i]: float(ruler.sizes[i]) for i in used}
             here |= {"total": hierarchy.total, "continuous": hierarchy.continuous}
-        shown[name] = here
-    return shown
+        columns[name] = here
+    return columns
 
 
-def _used(made: TableRelease, name: str, labels: tuple[str, ...]) -> list[int]:
+def _used(release: TableRelease, name: str, labels: tuple[str, ...]) -> list[int]:
     """The labels that released rows show; the group of starred rows has its own."""
-    released = set(made.classes.labels[made.classes.quasi.index(name)])
+    released = set(release.classes.labels[release.classes.quasi.index(name)])
     return [place for place, label in enumerate(labels) if label in released]
 
 
@@ -299,201 +299,203 @@ def _steps(hierarchy: Hierarchy, form: Form, label: str, steps: float, height: i
     """How high a label lies; not told where that would tell how wide the original was."""
     if label == TOP and hierarchy.open:
         return float(height)
-    told = label == TOP or form not in _SHARES or (hierarchy.declared is not None and form != "means")
-    return steps if told else None
+    is_public = label == TOP or form not in _SHARES or (hierarchy.declared is not None and form != "means")
+    return steps if is_public else None
 
 
-def stated_counts(made: TableRelease) -> dict[str, Any]:
+def stated_counts(release: TableRelease) -> dict[str, Any]:
     """How many rows were suppressed, of how many, and how."""
-    removed = made.recoding.rows == "remove"
-    people = made.suppressed_people
+    removed = release.recoding.rows == "remove"
+    people = release.suppressed_people
     return {
-        "rows": made.suppressed_rows,
-        "of": made.prepared.rows if removed else made.published.rows,
-        **({} if people is None else {"people": people, "people_of": made.prepared.people}),
-        **({"left_out": made.prepared.dropped_rows} if made.prepared.dropped_rows else {}),
-        "how": made.recoding.rows,
-        "limit": made.plan.algorithm.max_suppressed,
+        "rows": release.suppressed_rows,
+        "of": release.prepared.rows if removed else release.published.rows,
+        **({} if people is None else {"people": people, "people_of": release.prepared.people}),
+        **({"left_out": release.prepared.dropped_rows} if release.prepared.dropped_rows else {}),
+        "how": release.recoding.rows,
+        "limit": release.plan.algorithm.max_suppressed,
     }
 
 
-def public_utility(made: TableRelease) -> dict[str, float]:
+def public_utility(release: TableRelease) -> dict[str, float]:
     """Every metric that a verifier can compute: from released rows, label sizes and declared domains."""
     stated = {
-        "data": made.published.to_json(),
-        "claims": [_plain(one) for one in made.claims],
-        "recoding": {"columns": made.stated_columns},
-        "suppression": stated_counts(made),
+        "data": release.published.to_json(),
+        "claims": [_plain(claim) for claim in release.claims],
+        "recoding": {"columns": release.stated_columns},
+        "suppression": stated_counts(release),
     }
-    return losses(stated, made.classes, catalog(), list(made.utility))
+    return losses(stated, release.classes, catalog(), list(release.utility))
 
 
-def _plain(one: Claim) -> dict[str, Any]:
-    return {"model": one.model, "parameters": dict(one.parameters)}
+def _plain(claim: Claim) -> dict[str, Any]:
+    return {"model": claim.model, "parameters": dict(claim.parameters)}
 
 
-def exact_loss(made: TableRelease, name: str) -> float:
+def exact_loss(release: TableRelease, name: str) -> float:
     """The share of what a column could tell that is lost, with the sizes of labels in the original: not public.
 
     It is 0 for values as they were, and 1 where one label is left.
     """
-    problem = made.prepared.problem
+    problem = release.prepared.problem
     place = problem.cells.quasi.index(name)
-    found, hierarchy = made.outcome.recoding(problem), problem.hierarchies[place]
-    labels, ruler = found.labels[place], found.rulers[place]
-    counts = label_rows(made.classes, name)
-    sizes = {labels[i]: float(ruler.sizes[i]) for i in _used(made, name, labels) if labels[i] in counts}
-    removed = made.suppressed_rows if made.recoding.rows == "remove" else 0
+    recoding, hierarchy = release.outcome.recoding(problem), problem.hierarchies[place]
+    labels, ruler = recoding.labels[place], recoding.rulers[place]
+    counts = label_rows(release.classes, name)
+    sizes = {labels[i]: float(ruler.sizes[i]) for i in _used(release, name, labels) if labels[i] in counts}
+    removed = release.suppressed_rows if release.recoding.rows == "remove" else 0
     return column_loss(counts, label_costs(sizes, float(ruler.total), continuous=hierarchy.continuous), removed)
 
 
 # What the steward sees of a release of a table: the bundle's report with the original's own figures beside.
 
 
-def inside_page(made: TableRelease, work: Work) -> str:
+def inside_page(release: TableRelease, work: Work) -> str:
     """The steward's report as one HTML page."""
     from sfumato.reports.table import render
 
-    shown = replace(made.exact_facts, title="Inside report", inside=True)
-    if made.plan.learner:
-        shown = replace(shown, errors=made.classification(cast("Learner", made.plan.learner)))
-    return render(shown, work)
+    facts = replace(release.exact_facts, title="Inside report", inside=True)
+    if release.plan.learner:
+        facts = replace(facts, errors=release.classification(cast("Learner", release.plan.learner)))
+    return render(facts, work)
 
 
-def exact_facts(made: TableRelease) -> ReportFacts:
+def exact_facts(release: TableRelease) -> ReportFacts:
     """What the bundle's report shows, with the original's figures where it has others or none."""
-    public = public_facts(*unwritten(made))
-    shown = {column.name for column in public.columns}
-    others = [ColumnFacts(name=name, role=str(role), done=said("not published"))
-              for name, role in made.prepared.schema.roles.items() if name not in shown]  # fmt: skip
+    public = public_facts(*unwritten(release))
+    published_names = {column.name for column in public.columns}
+    others = [ColumnFacts(name=name, role=str(role), done=translated("not published"))
+              for name, role in release.prepared.schema.roles.items() if name not in published_names]  # fmt: skip
     return replace(
         public,
-        columns=(*(_exact(made, column) for column in public.columns), *others),
-        risk_before=_risk_before(made),
-        utility=utility_facts(made.utility, made.plan.metric),
-        effort=dict(made.outcome.effort),
-        trail=made.outcome.trail,
-        searches=_searches(made),
-        findings=made.audit.findings,
-        skipped_attacks=made.audit.skipped,
-        sample=made.sample,
+        columns=(*(_exact(release, column) for column in public.columns), *others),
+        risk_before=_risk_before(release),
+        utility=utility_facts(release.utility, release.plan.metric),
+        effort=dict(release.outcome.effort),
+        trail=release.outcome.trail,
+        searches=_searches(release),
+        findings=release.audit.findings,
+        skipped_attacks=release.audit.skipped,
+        sample=release.sample,
     )
 
 
-def _searches(made: TableRelease) -> tuple[SearchFacts, ...]:
+def _searches(release: TableRelease) -> tuple[SearchFacts, ...]:
     """The search that was taken, and those beside it where there are any."""
-    if not made.beside:
+    if not release.beside:
         return ()
-    value = made.utility.get(made.plan.metric)
-    taken = SearchFacts(algorithm=made.algorithm, value=value, alike=made.outcome.alike, taken=True)
-    return (taken, *made.beside)
+    value = release.utility.get(release.plan.metric)
+    taken = SearchFacts(algorithm=release.algorithm, value=value, alike=release.outcome.alike, taken=True)
+    return (taken, *release.beside)
 
 
-def _risk_before(made: TableRelease) -> Risk:
+def _risk_before(release: TableRelease) -> Risk:
     """The risks of the original table."""
-    cells = made.prepared.problem.cells
+    cells = release.prepared.problem.cells
     if cells.population is None:  # an algorithm may have told rows with equal quasi-identifiers apart
         cells, _ = cells.project(cells.quasi)
     cells = cells.by_people()
     return risk(cells.sizes, cells.population_sizes()[0] if cells.population else None)
 
 
-def _exact(made: TableRelease, column: ColumnFacts) -> ColumnFacts:
+def _exact(release: TableRelease, column: ColumnFacts) -> ColumnFacts:
     """What happened to a column, beside the original's values."""
-    role = made.prepared.schema.roles.get(column.name)
-    if role not in (Role.QUASI, Role.SENSITIVE, Role.TARGET) or column.name not in made.rows.columns:
+    role = release.prepared.schema.roles.get(column.name)
+    if role not in (Role.QUASI, Role.SENSITIVE, Role.TARGET) or column.name not in release.rows.columns:
         return column
-    domain = made.prepared.domains[column.name]
+    domain = release.prepared.domains[column.name]
     before = replace(column, distinct_before=domain.distinct, before=distribution(domain))
     if role is not Role.QUASI:
         return before
-    return replace(before, loss=exact_loss(made, column.name), same_labels=column.level == 0)
+    return replace(before, loss=exact_loss(release, column.name), same_labels=column.level == 0)
 
 
-def summary(made: TableRelease) -> Summary:
+def summary(release: TableRelease) -> Summary:
     """Verdict, risk and loss in lines; the level of each column in a table."""
-    from sfumato.reports.table import summary as told
+    from sfumato.reports.table import summary as summary_text
 
-    shown = made.exact_facts
-    lines = (told(shown),)
-    smallest = int(made.prepared.problem.cells.project(made.prepared.schema.quasi)[0].by_people().sizes.min())
+    facts = release.exact_facts
+    lines = (summary_text(facts),)
+    smallest = int(release.prepared.problem.cells.project(release.prepared.schema.quasi)[0].by_people().sizes.min())
     columns = [
         (f"different {c.name}", c.distinct_before, c.distinct_after)
-        for c in shown.columns
+        for c in facts.columns
         if c.role in ("quasi", "guarded")
     ]
-    rows_kept = ("rows", shown.rows_before, shown.rows_after)
-    changes = (rows_kept, ("smallest group", smallest, min(made.smallest_class.values())), *columns)
-    if made.levels is None:
+    rows_kept = ("rows", facts.rows_before, facts.rows_after)
+    changes = (rows_kept, ("smallest group", smallest, min(release.smallest_class.values())), *columns)
+    if release.levels is None:
         return Summary(lines=lines, changes=changes)
-    heights = [hierarchy.base + hierarchy.height for hierarchy in made.prepared.problem.hierarchies]
-    rows = tuple((name, level, height) for (name, level), height in zip(made.levels.items(), heights, strict=True))
+    heights = [hierarchy.base + hierarchy.height for hierarchy in release.prepared.problem.hierarchies]
+    rows = tuple((name, level, height) for (name, level), height in zip(release.levels.items(), heights, strict=True))
     return Summary(lines=lines, heads=("column", "level", "of"), cells=rows, changes=changes)
 
 
-def figures(made: TableRelease) -> dict[str, Any]:
+def figures(release: TableRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
-        "rows": made.height,
-        "suppressed_rows": made.suppressed_rows,
-        "claims": plain([claim.to_json() for claim in made.claims]),
-        "smallest_class": made.smallest_class,
-        "utility": plain(made.utility),
-        "risk": made.risk,
-        "levels": made.levels,
-        "search": dict(made.outcome.effort),
-        "algorithm": made.algorithm,
-        "why": made.why,
-        "alternatives": plain([_beside(one) for one in made.beside]),
-        "near_unique": [one.to_json() for one in made.near_unique],
-        **_sample(made),
+        "rows": release.height,
+        "suppressed_rows": release.suppressed_rows,
+        "claims": plain([claim.to_json() for claim in release.claims]),
+        "smallest_class": release.smallest_class,
+        "utility": plain(release.utility),
+        "risk": release.risk,
+        "levels": release.levels,
+        "search": dict(release.outcome.effort),
+        "algorithm": release.algorithm,
+        "why": release.why,
+        "alternatives": plain([_beside(search) for search in release.beside]),
+        "near_unique": [column.to_json() for column in release.near_unique],
+        **_sample(release),
     }
 
 
-def _beside(one: SearchFacts) -> dict[str, Any]:
+def _beside(search: SearchFacts) -> dict[str, Any]:
     """A search beside the one that was taken, as ``--json`` shows it."""
-    return {key: value for key, value in asdict(one).items() if key != "taken"}
+    return {key: value for key, value in asdict(search).items() if key != "taken"}
 
 
-def _sample(made: TableRelease) -> dict[str, Any]:
+def _sample(release: TableRelease) -> dict[str, Any]:
     """What weights tell, where there are any."""
-    if made.sample is None:
+    if release.sample is None:
         return {}
-    from sfumato.pipeline.methods.table.studies import told
+    from sfumato.pipeline.methods.table.studies import sample_to_json
 
-    return {"sample": plain(told(made.sample))}
+    return {"sample": plain(sample_to_json(release.sample))}
 
 
 # The files of a release of a table, and what its manifest states.
 
 
-def files(made: TableRelease) -> dict[str, pl.DataFrame]:
+def files(release: TableRelease) -> dict[str, pl.DataFrame]:
     """The released rows, and the sensitive values where they are published apart."""
-    tables = {"data": made.rows} | ({} if made.sensitive is None else {"sensitive": made.sensitive})
-    return {stem: as_written(rows, made.plan.output_format, made.published.missing) for stem, rows in tables.items()}
+    tables = {"data": release.rows} | ({} if release.sensitive is None else {"sensitive": release.sensitive})
+    return {
+        stem: as_written(rows, release.plan.output_format, release.published.missing) for stem, rows in tables.items()
+    }
 
 
-def manifest(made: TableRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(release: TableRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated; ``files`` are the data files' names and digests.
 
     Every figure follows from the data file and from declared facts, or is one of the few that
     ``bundles.provenance`` names.
     """
     (data, digest), *apart = files.items()
-    shown = {"file": data, "sha256": digest, **made.published.to_json()}
+    data_section = {"file": data, "sha256": digest, **release.published.to_json()}
     if apart:
-        shown["apart"] = {**shown["apart"], "file": apart[0][0], "sha256": apart[0][1]}
+        data_section["apart"] = {**data_section["apart"], "file": apart[0][0], "sha256": apart[0][1]}
     return {
-        "data": shown,
-        "claims": [one.to_json() for one in made.claims],
-        "smallest_class": made.smallest_class,
-        "recoding": {"algorithm": made.algorithm, "why": made.why, "columns": made.stated_columns},
-        "suppression": stated_counts(made),
-        "utility": dict(made.public_utility),
-        "risk": made.risk,
-        "search": {"proven_optimal": made.outcome.proven},
-        "trail": None if made.public_trail is None else asdict(made.public_trail),
-        **made.audit.stated(),
-        "versions": versions("numpy", "polars", *(() if made.session is None else ("cryptography",))),
-        **({} if made.session is None else {"session": made.session}),
+        "data": data_section,
+        "claims": [claim.to_json() for claim in release.claims],
+        "smallest_class": release.smallest_class,
+        "recoding": {"algorithm": release.algorithm, "why": release.why, "columns": release.stated_columns},
+        "suppression": stated_counts(release),
+        "utility": dict(release.public_utility),
+        "risk": release.risk,
+        "search": {"proven_optimal": release.outcome.proven},
+        "trail": None if release.public_trail is None else asdict(release.public_trail),
+        **release.audit.stated(),
+        "versions": versions("numpy", "polars", *(() if release.session is None else ("cryptography",))),
+        **({} if release.session is None else {"session": release.session}),
     }

@@ -21,7 +21,7 @@ from sfumato.counts.keys import total
 from sfumato.counts.near_unique import asked_size
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.dates import moved_by, moved_marks
-from sfumato.reports.language import count, figured, label, retold, said
+from sfumato.reports.language import count, figured, label, retold, translated
 from sfumato.reports.pages import session_shown
 from sfumato.reports.sentences import sentence
 from sfumato.reports.table_facts import ClaimFacts, ColumnFacts, ReportFacts, UtilityFacts
@@ -49,16 +49,16 @@ def done_words(level: int | None, height: int, average: float | None, form: Form
     """What was done to a quasi-identifier; a value always alike has one label in all rows."""
     climbed = figured(f"{average or 0.0:.1f}")  # only labels of a hierarchy have one
     if form != "levels":
-        return said(_FORMS[form], average=climbed, height=height)
+        return translated(_FORMS[form], average=climbed, height=height)
     if level is None:
-        return said(
+        return translated(
             "generalized group by group, on average {average} of {height} levels", average=climbed, height=height
         )
     if level == height:
-        return said("suppressed entirely (every cell is *)")
+        return translated("suppressed entirely (every cell is *)")
     if not level:
-        return said("published as it was")
-    return said("generalized to level {level} of {height}", level=level, height=height)
+        return translated("published as it was")
+    return translated("generalized to level {level} of {height}", level=level, height=height)
 
 
 # What was done to a table, in the report's first paragraph.
@@ -73,28 +73,33 @@ def done(manifest: Manifest) -> str:
     """How many rows are released, which columns were made coarser, and what was left out."""
     suppression, rows = manifest["suppression"], manifest["data"]["rows"]
     before, lost = suppression["of"], suppression["rows"]
-    parts = [said("Of {before} rows, {rows} are released.", before=count(before), rows=count(rows))]
+    parts = [translated("Of {before} rows, {rows} are released.", before=count(before), rows=count(rows))]
     if lost and suppression["how"] == "star":
-        parts.append(said("{n} rows are shown without their quasi-identifiers.", n=count(lost)))
+        parts.append(translated("{n} rows are shown without their quasi-identifiers.", n=count(lost)))
     return " ".join([*parts, *_columns_summary(manifest)])
 
 
 def _columns_summary(manifest: Manifest) -> list[str]:
     """Which quasi-identifiers were made coarser, and which are as they were."""
     if manifest["data"].get("apart") is not None:
-        return [said("Quasi-identifiers are as they were; sensitive values stand apart from them, by group.")]
+        return [translated("Quasi-identifiers are as they were; sensitive values stand apart from them, by group.")]
     stated = manifest["recoding"]["columns"]
     same = [name for name, column in stated.items() if column.get("level") == 0]
     coarser = [name for name in stated if name not in same]
-    shared = said("Made coarser, so that several people share the same values: {columns}.", columns=_named(coarser))
-    return [*([shared] if coarser else []), *([said("As it was: {columns}.", columns=_named(same))] if same else [])]
+    shared = translated(
+        "Made coarser, so that several people share the same values: {columns}.", columns=_named(coarser)
+    )
+    return [
+        *([shared] if coarser else []),
+        *([translated("As it was: {columns}.", columns=_named(same))] if same else []),
+    ]
 
 
 def _named(names: Sequence[str]) -> str:
     """Columns as a sentence lists them; of many, the first."""
-    shown = [label(name) for name in names[: len(names) if len(names) <= MOST else MOST - 1]]
-    more = [] if len(names) == len(shown) else [said("{n} more", n=count(len(names) - len(shown)))]
-    return ", ".join([*shown, *more])
+    labels = [label(name) for name in names[: len(names) if len(names) <= MOST else MOST - 1]]
+    more = [] if len(names) == len(labels) else [translated("{n} more", n=count(len(names) - len(labels)))]
+    return ", ".join([*labels, *more])
 
 
 # The report that a bundle hands out: a function of its manifest and its data files, and of nothing else.
@@ -118,8 +123,8 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Any]) -> ReportFacts:
     table = tables["data"]
     classes = evidence(table, published)
     sizes, counts = np.unique(required(classes, published).by_people().sizes, return_counts=True)
-    claims = [Claim.from_json(one) for one in manifest["claims"]]
-    k = asked_size(one.parameters for one in claims)
+    claims = [Claim.from_json(claim) for claim in manifest["claims"]]
+    k = asked_size(claim.parameters for claim in claims)
     trail = manifest["trail"]
     return ReportFacts(
         title="Release report",
@@ -131,7 +136,7 @@ def public_facts(manifest: Manifest, tables: Mapping[str, Any]) -> ReportFacts:
         rows_suppressed=suppression["rows"],
         suppressed_how=suppression["how"],
         suppressed_limit=suppression["limit"],
-        claims=tuple(_claim(one, people=published.unit is not None) for one in claims),
+        claims=tuple(_claim(claim, people=published.unit is not None) for claim in claims),
         smallest_class=manifest["smallest_class"],
         columns=tuple(_columns(manifest, published, tables, classes)),
         class_sizes=tuple((int(size), int(count)) for size, count in zip(sizes, counts, strict=True)),
@@ -171,7 +176,7 @@ def utility_facts(measured: Mapping[str, Any], metric: str) -> tuple[UtilityFact
             low=parts.metrics[name].make.low,
             high=parts.metrics[name].make.high,
             chosen=name == metric,
-            meaning=said(parts.metrics[name].meaning),
+            meaning=translated(parts.metrics[name].meaning),
         )
         for name, value in measured.items()
     )
@@ -182,20 +187,22 @@ def _marks(manifest: Manifest, published: Published) -> list[str]:
     keyed = [name for name, spec in manifest["plan"]["columns"].items() if "pseudonym" in spec]
     if keyed:
         words = "Pseudonymized, not anonymized: {columns}. Whoever holds the key can name these people."
-        marks.append(said(words, columns=", ".join(keyed)))
+        marks.append(translated(words, columns=", ".join(keyed)))
     marks += moved_marks(manifest)
     if published.apart is not None:
         marks.append(
-            said(
+            translated(
                 "Bucketized: quasi-identifiers are published as they were, so whoever knows them finds the row. What "
                 "is hidden is which of its group's sensitive values is whose."
             )
         )
     left_out = manifest["suppression"].get("left_out")
     if left_out:
-        marks.append(said("{n} rows with missing values were left out before anything else.", n=count(left_out)))
+        marks.append(translated("{n} rows with missing values were left out before anything else.", n=count(left_out)))
     if published.exempt and manifest["suppression"]["rows"]:
-        marks.append(said("Suppressed rows are published as * and were exempted from the requirement by the plan."))
+        marks.append(
+            translated("Suppressed rows are published as * and were exempted from the requirement by the plan.")
+        )
     return marks
 
 
@@ -203,39 +210,39 @@ def _columns(
     manifest: Manifest, published: Published, tables: Mapping[str, Any], classes: Classes
 ) -> list[ColumnFacts]:
     """Column by column in the order of the plan, with what the plan does not name at the end."""
-    shown = {column.name: column for column in published.columns}
+    columns = {column.name: column for column in published.columns}
     plan, apart = manifest["plan"]["columns"], published.apart
-    return [_column(name, manifest, (shown, apart), tables, classes) for name in dict.fromkeys([*plan, *shown])]
+    return [_column(name, manifest, (columns, apart), tables, classes) for name in dict.fromkeys([*plan, *columns])]
 
 
 def _column(
     name: str,
     manifest: Manifest,
-    shown: tuple[Mapping[str, PublishedColumn], Apart | None],
+    published_parts: tuple[Mapping[str, PublishedColumn], Apart | None],
     tables: Mapping[str, Any],
     classes: Classes,
 ) -> ColumnFacts:
-    (columns, apart), planned = shown, manifest["plan"]["columns"].get(name, {"role": str(Role.KEEP)})
+    (columns, apart), planned = published_parts, manifest["plan"]["columns"].get(name, {"role": str(Role.KEEP)})
     if apart is not None and name == apart.column.name:
         counted = _values_apart(tables["sensitive"], name)
-        done = said("published apart by {group}, in the file of sensitive values", group=apart.group)
+        done = translated("published apart by {group}, in the file of sensitive values", group=apart.group)
         return ColumnFacts(
             name=name, role="sensitive", done=done, distinct_after=len(counted), before=counted, after=counted
         )
     if name not in columns:
-        return ColumnFacts(name=name, role=str(planned["role"]), done=said("not published"))
+        return ColumnFacts(name=name, role=str(planned["role"]), done=translated("not published"))
     role = columns[name].role
     if role is Role.QUASI:
         return _quasi(columns[name], manifest, classes)
     moved = moved_by(planned)
     if role in _DONE:
-        return ColumnFacts(name=name, role=str(role), done=moved or said(_DONE[role]))
+        return ColumnFacts(name=name, role=str(role), done=moved or translated(_DONE[role]))
     after = distribution(_domain(tables["data"], name, columns[name].kind))
     whole = not manifest["suppression"]["rows"]
     return ColumnFacts(
         name=name,
         role=str(role),
-        done=moved or said("published unchanged"),
+        done=moved or translated("published unchanged"),
         distinct_before=len(after) if whole else None,
         distinct_after=len(after),
         before=after if whole else (),

@@ -88,9 +88,9 @@ def _judged(prepared: Prepared, k: int) -> Iterable[NearUnique]:
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
             continue
         domain = prepared.domains[name] if name in prepared.domains else prepared.source.domain(name)
-        found = near_unique(name, prepared.schema.roles[name], domain.counts, prepared.rows, k)
-        if found is not None:
-            yield found
+        column = near_unique(name, prepared.schema.roles[name], domain.counts, prepared.rows, k)
+        if column is not None:
+            yield column
 
 
 # Other searches on the same table, within a time budget: what they would lose, and whether the purpose takes one.
@@ -126,28 +126,28 @@ def _attempt(name: str, run: Run, work: Work) -> Searched:
         return Searched(prepared=None, outcome=None, algorithm=name, why=str(error))
 
 
-def told(found: Searched) -> SearchFacts:
+def search_facts(result: Searched) -> SearchFacts:
     """A search as the steward's report shows it."""
-    if found.outcome is None:
-        return SearchFacts(algorithm=found.algorithm, value=None, alike=False, why=found.why)
-    outcome = found.outcome
+    if result.outcome is None:
+        return SearchFacts(algorithm=result.algorithm, value=None, alike=False, why=result.why)
+    outcome = result.outcome
     return SearchFacts(
-        algorithm=found.algorithm,
-        value=_value(found),
+        algorithm=result.algorithm,
+        value=_value(result),
         alike=outcome.alike,
         cut=outcome.effort.get("stopped") == BY_TIME,
     )
 
 
-def _value(found: Searched) -> float:
-    problem: Problem = found.prepared.problem
-    return problem.metric.measure(found.outcome.recoding(problem).view(problem, found.outcome.suppressed))
+def _value(result: Searched) -> float:
+    problem: Problem = result.prepared.problem
+    return problem.metric.measure(result.outcome.recoding(problem).view(problem, result.outcome.suppressed))
 
 
 def least_lossy(taken: Searched, others: Sequence[Searched]) -> Searched:
     """The search that loses least by the plan's metric; the first one where others lose as much."""
-    able = [one for one in (taken, *others) if one.outcome is not None]
-    best = min(able, key=lambda one: one.outcome.loss)
+    able = [result for result in (taken, *others) if result.outcome is not None]
+    best = min(able, key=lambda result: result.outcome.loss)
     metric = taken.prepared.problem.metric.name
     return replace(best, why=f"Chosen by auto: of the searches that were made, it lost least by {metric}.")
 
@@ -161,56 +161,58 @@ _ROUNDS = 5
 """How often more rows may go because the hierarchies of those that stay are others."""
 
 
-def search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
+def search(request: Asked, prepared: Prepared, work: Work) -> Searched:
     """Find which rows are removed, and then the labels of the others from these alone."""
-    found = _search(asked, prepared, work)
-    if prepared.problem.suppressed == "star" or not found.outcome.suppressed.any():
-        return found
+    result = _search(request, prepared, work)
+    if prepared.problem.suppressed == "star" or not result.outcome.suppressed.any():
+        return result
     try:
-        again = put_back(_search(asked, _settled(asked, found, work), work))
+        again = put_back(_search(request, _settled(request, result, work), work))
     except Infeasible as error:
         raise Infeasible(
-            f"with {found.algorithm}, rows would be removed, and for the others alone nothing fits without removing "
+            f"with {result.algorithm}, rows would be removed, and for the others alone nothing fits without removing "
             f"more: {error}"
         ) from error
-    return replace(again, beside=found.beside) if again.algorithm == found.algorithm else again
+    return replace(again, beside=result.beside) if again.algorithm == result.algorithm else again
 
 
-def _settled(asked: Asked, found: Searched, work: Work) -> Prepared:
+def _settled(request: Asked, result: Searched, work: Work) -> Prepared:
     """The rows that stay. Where their values make other hierarchies, more rows may have to go."""
     for _ in range(_ROUNDS):
-        whole, removed = found.prepared, found.outcome.suppressed
-        rest = rows_that_stay(asked.plan, whole, removed)
+        whole, removed = result.prepared, result.outcome.suppressed
+        rest = rows_that_stay(request.plan, whole, removed)
         spare = whole.problem.limit - whole.problem.cells.weight(removed)
         if spare <= 0 or same_labels(rest):
             break
-        again = _search(asked, replace(rest, problem=replace(rest.problem, limit=spare)), work)
+        again = _search(request, replace(rest, problem=replace(rest.problem, limit=spare)), work)
         if not again.outcome.suppressed.any():
             break
-        found = put_back(again)
+        result = put_back(again)
     return rest
 
 
-def _search(asked: Asked, prepared: Prepared, work: Work) -> Searched:
+def _search(request: Asked, prepared: Prepared, work: Work) -> Searched:
     """Run the plan's algorithm, or the one that ``auto`` stands for and the fast ones beside it."""
-    algorithm = asked.plan.algorithm
+    algorithm = request.plan.algorithm
     if algorithm.name != "auto":
-        return search_by(asked, prepared, algorithm.name, work)
+        return search_by(request, prepared, algorithm.name, work)
     name, why = chosen(prepared.problem)
-    taken = replace(search_by(asked, prepared, name, work), why=why)
+    taken = replace(search_by(request, prepared, name, work), why=why)
 
     def run(other: str, within: Work) -> Searched:
-        return search_by(asked, prepared, other, within, hard=True)
+        return search_by(request, prepared, other, within, hard=True)
 
     able = [other for other in GROUP_BY_GROUP if runs_on(catalog().algorithms[other], prepared)]
     others = try_others(taken, run, work, algorithm.alternatives, able)
-    best = least_lossy(taken, others) if asked.plan.purpose == "least-loss" else taken
-    return replace(best, beside=tuple(told(one) for one in (taken, *others) if one.algorithm != best.algorithm))
+    best = least_lossy(taken, others) if request.plan.purpose == "least-loss" else taken
+    return replace(
+        best, beside=tuple(search_facts(result) for result in (taken, *others) if result.algorithm != best.algorithm)
+    )
 
 
-def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
+def search_by(request: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
     """Run one algorithm; with ``hard``, the limit also ends one that has no result before its end."""
-    plan, parts = asked.plan, catalog()
+    plan, parts = request.plan, catalog()
     part, run = algorithm_of(plan, name, parts)
     grain = grain_of(run, prepared.problem)
     refuse_uncounted(part, prepared, parts)
@@ -228,7 +230,11 @@ def search_by(asked: Asked, prepared: Prepared, name: str, work: Work, *, hard: 
 
 def _instead(prepared: Prepared, name: str, parts: Catalog) -> str:
     """What a plan can say instead of an algorithm that its source is not enough for."""
-    able = [one for one, part in parts.solving("table").items() if one != name and runs_on(part, prepared)]
+    able = [
+        algorithm_name
+        for algorithm_name, part in parts.solving("table").items()
+        if algorithm_name != name and runs_on(part, prepared)
+    ]
     return f"use {listed(able, most=20)}, or give the rows as a file or frame that fits in memory"
 
 
@@ -242,7 +248,11 @@ def runs_on(part: AlgorithmPart, prepared: Prepared) -> bool:
 def refuse_uncounted(part: AlgorithmPart, prepared: Prepared, parts: Catalog) -> None:
     """Refuse an algorithm that counts rows where people must be counted."""
     if prepared.unit is not None and not part.people:
-        able = [name for name, one in parts.solving("table").items() if one.people and runs_on(one, prepared)]
+        able = [
+            name
+            for name, candidate in parts.solving("table").items()
+            if candidate.people and runs_on(candidate, prepared)
+        ]
         raise PlanError(
             f"algorithm.name: {part.name} counts rows, and input.unit asks for people; use {listed(able, most=20)}"
         )
@@ -250,9 +260,9 @@ def refuse_uncounted(part: AlgorithmPart, prepared: Prepared, parts: Catalog) ->
 
 def grain_of(run: Any, problem: Problem) -> Grain:
     """Whether an algorithm works on cells or, for this problem, tells single rows apart."""
-    found: Any = getattr(run, "grain", "cells")
-    told: Grain = found(problem) if callable(found) else found
-    return told
+    declared_grain: Any = getattr(run, "grain", "cells")
+    grain: Grain = declared_grain(problem) if callable(declared_grain) else declared_grain
+    return grain
 
 
 # The stages of a release of a table: read, search, recode, judge.
@@ -272,33 +282,33 @@ class Recoded:
     """The rows, where they stay in files; ``rows`` has only their columns then."""
 
 
-def begin(asked: Asked) -> Asked:
+def begin(request: Asked) -> Asked:
     """Refuse a control file that is not there."""
-    asked.plan.attack.refuse_files(asked.plan.folder)
-    return asked
+    request.plan.attack.refuse_files(request.plan.folder)
+    return request
 
 
-def read(asked: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
+def read(request: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
     """The table and, where there is one, the population; whatever can be counted is taken as it is."""
-    plan = asked.plan
-    if is_source(asked.like):
-        return asked.like, asked.population  # type: ignore[return-value]
-    if stays(plan, asked.like) or (asked.like is None and plan.input.engine is not None):
-        return _in_engine(asked)
-    why = too_large(plan) if asked.like is None and asked.population is None else None
+    plan = request.plan
+    if is_source(request.like):
+        return request.like, request.population  # type: ignore[return-value]
+    if stays(plan, request.like) or (request.like is None and plan.input.engine is not None):
+        return _in_engine(request)
+    why = too_large(plan) if request.like is None and request.population is None else None
     if why is not None:
         return replace(planned_source(plan), note=why), None
-    table = marked(load_table(plan, asked.like, plan.input.path), plan)
-    if asked.population is None and plan.input.population is None:
+    table = marked(load_table(plan, request.like, plan.input.path), plan)
+    if request.population is None and plan.input.population is None:
         return table, None
-    people = load_table(plan, asked.population, plan.input.population)
+    people = load_table(plan, request.population, plan.input.population)
     return table, replace(people, missing=table.missing)
 
 
-def _in_engine(asked: Asked) -> tuple[CellSource, CellSource | None]:
+def _in_engine(request: Asked) -> tuple[CellSource, CellSource | None]:
     """The table and the population where they are; counts come from there, and no row before the last step."""
-    plan, people = asked.plan, asked.population
-    source = planned_source(plan) if asked.like is None else frame_source(plan, asked.like)
+    plan, people = request.plan, request.population
+    source = planned_source(plan) if request.like is None else frame_source(plan, request.like)
     if people is None and plan.input.population is None:
         return source, None
     whole = planned_source(plan, plan.input.population) if people is None else frame_source(plan, people)
@@ -310,10 +320,10 @@ def is_source(frame: object) -> bool:
     return all(hasattr(frame, name) for name in ("gives", "domain", "cells", "apply"))
 
 
-def recode(asked: Asked, found: Searched) -> Recoded:
+def recode(request: Asked, result: Searched) -> Recoded:
     """Let the source apply the mapping, and shuffle the rows."""
-    plan, prepared = asked.plan, found.prepared
-    recoding = recoding_of(asked, prepared, found.outcome)
+    plan, prepared = request.plan, result.prepared
+    recoding = recoding_of(request, prepared, result.outcome)
     if plan.output_format == "parts":
         from sfumato.pipeline.methods.table.parts import parted
 
@@ -327,24 +337,24 @@ def recode(asked: Asked, found: Searched) -> Recoded:
     return Recoded(recoding=recoding, rows=rows, sensitive=sensitive)
 
 
-def recoding_of(asked: Asked, prepared: Prepared, outcome: Outcome) -> Recoding:
+def recoding_of(request: Asked, prepared: Prepared, outcome: Outcome) -> Recoding:
     """What every cell reads as."""
-    shown = outcome.recoding(prepared.problem)
+    outcome_recoding = outcome.recoding(prepared.problem)
     whole = zip(prepared.schema.quasi, outcome.levels or (), strict=False)
     starred = prepared.problem.suppressed == "star" and bool(outcome.suppressed.any())
     mapping = CellMapping(
         cells=prepared.problem.cells,
-        labels=shown.labels,
-        shown=shown.keys,
+        labels=outcome_recoding.labels,
+        shown=outcome_recoding.keys,
         suppressed=outcome.suppressed,
         unchanged=frozenset() if starred else frozenset(name for name, level in whole if level == 0),
         singly=prepared.grain == "rows",
     )
     return Recoding(
         mapping=mapping,
-        rows=asked.plan.algorithm.suppressed,
-        pseudonyms=asked.keys,
-        buckets=_buckets(asked.plan, prepared, outcome),
+        rows=request.plan.algorithm.suppressed,
+        pseudonyms=request.keys,
+        buckets=_buckets(request.plan, prepared, outcome),
         unit=prepared.unit,
         missing=prepared.source.missing,
     )
@@ -367,9 +377,9 @@ def _buckets(plan: Plan, prepared: Prepared, outcome: Outcome) -> Buckets | None
     return Buckets(name=name, column=column, of_row=numbers[outcome.buckets])
 
 
-def judge(kind: Kind, asked: Asked, found: Searched, recoded: Recoded) -> TableRelease:
+def judge(kind: Kind, request: Asked, result: Searched, recoded: Recoded) -> TableRelease:
     """Judge the released rows in the same way as a verifier would."""
-    plan, prepared, outcome, rows = asked.plan, found.prepared, found.outcome, recoded.rows
+    plan, prepared, outcome, rows = request.plan, result.prepared, result.outcome, recoded.rows
     models = prepared.models
     whole = Table(frame=rows, missing=prepared.source.missing, source="the release")
     table = whole if recoded.parts is None else recoded.parts.source
@@ -379,11 +389,11 @@ def judge(kind: Kind, asked: Asked, found: Searched, recoded: Recoded) -> TableR
     if recoded.sensitive is not None and published.apart is not None:
         judged = groups_apart(whole, Table(frame=recoded.sensitive, missing=published.missing), published.apart)
     claims = tuple(claim(model, parameters(model), judged, prepared.problem.reading) for model in models)
-    refuted = [one.model for one in claims if not one.holds]
+    refuted = [judged_claim.model for judged_claim in claims if not judged_claim.holds]
     if any(not getattr(model, "wished", True) for model in models) and not as_read(prepared.problem, outcome):
         refuted.append("what people wish")
     for name in refuted:
-        raise ClaimRefuted(f"{found.algorithm} gave a table that does not meet {name}; nothing was written")
+        raise ClaimRefuted(f"{result.algorithm} gave a table that does not meet {name}; nothing was written")
     return TableRelease(
         kind=kind,
         plan=plan,
@@ -395,11 +405,11 @@ def judge(kind: Kind, asked: Asked, found: Searched, recoded: Recoded) -> TableR
         classes=classes,
         claims=claims,
         utility=measured(prepared, outcome, catalog()),
-        algorithm=found.algorithm,
-        why=found.why,
-        beside=found.beside,
+        algorithm=result.algorithm,
+        why=result.why,
+        beside=result.beside,
         sensitive=recoded.sensitive,
-        like=None if is_source(asked.like) else asked.like,
+        like=None if is_source(request.like) else request.like,
         parts=recoded.parts,
     )
 
@@ -467,55 +477,63 @@ def measured(prepared: Prepared, outcome: Outcome, parts: Catalog) -> dict[str, 
 # Attacks on a release of a table before it is written: on all of its rows, or on groups of them.
 
 
-def attack_release(made: TableRelease, work: Work) -> Audit:
+def attack_release(release: TableRelease, work: Work) -> Audit:
     """Attack a release that was just made; one that gives away more than the plan allows is refused."""
-    asked = made.plan.attack
-    if not asked.run:
+    attack_plan = release.plan.attack
+    if not attack_plan.run:
         return Audit()
-    control = None if asked.control is None else load_table(made.plan, None, asked.control)
-    chance = Chance(seed=made.plan.algorithm.seed)
-    if made.parts is not None:
-        found = _attacked_groups(made, control, work, chance)
+    control = None if attack_plan.control is None else load_table(release.plan, None, attack_plan.control)
+    chance = Chance(seed=release.plan.algorithm.seed)
+    if release.parts is not None:
+        audit = _attacked_groups(release, control, work, chance)
     else:
-        subject = release_subject(made, control=control)
-        found = attacked(subject, asked, work, chance, _earlier(made, subject, chance) if asked.earlier else None)
-    found.refuse(asked.max_risk, asked.accept)
-    return found
+        subject = release_subject(release, control=control)
+        audit = attacked(
+            subject, attack_plan, work, chance, _earlier(release, subject, chance) if attack_plan.earlier else None
+        )
+    audit.refuse(attack_plan.max_risk, attack_plan.accept)
+    return audit
 
 
-def _attacked_groups(made: TableRelease, control: Table | None, work: Work, chance: Chance) -> Audit:
+def _attacked_groups(release: TableRelease, control: Table | None, work: Work, chance: Chance) -> Audit:
     """Attack random groups of a release whose rows stay in files; every finding says so."""
-    asked = made.plan.attack
-    if asked.earlier:
+    attack_plan = release.plan.attack
+    if attack_plan.earlier:
         raise PlanError(
             'attack.earlier: earlier bundles are laid over all rows, and output.format = "parts" never has all; use '
             '"parquet"'
         )
-    drawn = sampled_groups(made, chance)
+    drawn = sampled_groups(release, chance)
     if drawn is None:
-        return none_drawn(asked)
-    return told_of(attacked(release_subject(made, control=control, drawn=drawn), asked, work, chance), drawn.told)
+        return none_drawn(attack_plan)
+    return told_of(
+        attacked(release_subject(release, control=control, drawn=drawn), attack_plan, work, chance), drawn.told
+    )
 
 
-def none_drawn(asked: AttackPlan) -> Audit:
+def none_drawn(attack_plan: AttackPlan) -> Audit:
     """An audit that made no attack, because every group is too large."""
-    names = chosen_attacks(asked.attacks)
+    names = chosen_attacks(attack_plan.attacks)
     return Audit(skipped=dict.fromkeys(names, f"every group has more than {ROWS:,} rows, and no more are attacked"))
 
 
-def told_of(found: Audit, sample: str) -> Audit:
+def told_of(audit: Audit, sample: str) -> Audit:
     """The findings, each of which says what it is about."""
-    told = [replace(one, note=f"{one.note}; {sample}" if one.note else sample) for one in found.findings]
-    return replace(found, findings=tuple(told))
+    findings = [
+        replace(finding, note=f"{finding.note}; {sample}" if finding.note else sample) for finding in audit.findings
+    ]
+    return replace(audit, findings=tuple(findings))
 
 
-def _earlier(made: TableRelease, subject: Subject, chance: Chance) -> Callable[[Work], Audit]:
+def _earlier(release: TableRelease, subject: Subject, chance: Chance) -> Callable[[Work], Audit]:
     """Lay the plan's earlier bundles over a release."""
     from sfumato.pipeline.background import composed
 
-    asked, plan, source = made.plan.attack, made.plan, made.prepared.source
-    folders = [plan.folder / name for name in asked.earlier]
-    people = Table(frame=source.texts(source.names, kept(made)), source=source.source, missing=made.published.missing)
+    attack_plan, plan, source = release.plan.attack, release.plan, release.prepared.source
+    folders = [plan.folder / name for name in attack_plan.earlier]
+    people = Table(
+        frame=source.texts(source.names, kept(release)), source=source.source, missing=release.published.missing
+    )
     return lambda work: composed(
-        subject, folders, people, plan, trials=asked.trials, seconds=asked.seconds, work=work, chance=chance
+        subject, folders, people, plan, trials=attack_plan.trials, seconds=attack_plan.seconds, work=work, chance=chance
     )

@@ -62,19 +62,19 @@ class _Weighed:
     """Which rows are published."""
 
 
-def sample_figures(made: TableRelease) -> SampleFacts:
+def sample_figures(release: TableRelease) -> SampleFacts:
     """The figures of a release whose plan names a weight."""
-    found = _weighed(made)
-    cells = made.prepared.problem.cells
-    before, _ = replace(cells, measures={_WEIGHT: _by_cell(made, found.weights)}).project(cells.quasi)
-    after = found.view.classes.take(~found.view.suppressed)
+    weighed_release = _weighed(release)
+    cells = release.prepared.problem.cells
+    before, _ = replace(cells, measures={_WEIGHT: _by_cell(release, weighed_release.weights)}).project(cells.quasi)
+    after = weighed_release.view.classes.take(~weighed_release.view.suppressed)
     return SampleFacts(
-        column=str(made.plan.input.weight),
-        published=str(made.plan.input.weight) in made.rows.columns,
+        column=str(release.plan.input.weight),
+        published=str(release.plan.input.weight) in release.rows.columns,
         before=sample_risk(before.sizes, before.measures[_WEIGHT]),
         after=sample_risk(after.sizes, after.measures[_WEIGHT]),
-        loss=weighted_loss(found.view),
-        means=tuple(_means(made, found)),
+        loss=weighted_loss(weighed_release.view),
+        means=tuple(_means(release, weighed_release)),
     )
 
 
@@ -90,12 +90,12 @@ def weighted_loss(view: View) -> float:
     return float(weights @ each) / total if total else 0.0
 
 
-def _weighed(made: TableRelease) -> _Weighed:
-    weights = row_weights(in_memory(made.prepared.source).table, str(made.plan.input.weight))
-    problem, outcome = made.prepared.problem, made.outcome
-    cells = replace(problem.cells, measures={_WEIGHT: _by_cell(made, weights)}, people=None)
+def _weighed(release: TableRelease) -> _Weighed:
+    weights = row_weights(in_memory(release.prepared.source).table, str(release.plan.input.weight))
+    problem, outcome = release.prepared.problem, release.outcome
+    cells = replace(problem.cells, measures={_WEIGHT: _by_cell(release, weights)}, people=None)
     view = outcome.recoding(problem).view(replace(problem, cells=cells), outcome.suppressed)
-    return _Weighed(weights=weights, view=view, shown=~outcome.suppressed[_of_row(made)])
+    return _Weighed(weights=weights, view=view, shown=~outcome.suppressed[_of_row(release)])
 
 
 def in_memory(source: CellSource) -> LocalTable:
@@ -105,54 +105,54 @@ def in_memory(source: CellSource) -> LocalTable:
     return source
 
 
-def _of_row(made: TableRelease) -> NDArray[np.int64]:
-    quasi, singly = made.prepared.problem.cells.quasi, made.prepared.grain == "rows"
-    return in_memory(made.prepared.source).row_cells(quasi, singly=singly)
+def _of_row(release: TableRelease) -> NDArray[np.int64]:
+    quasi, singly = release.prepared.problem.cells.quasi, release.prepared.grain == "rows"
+    return in_memory(release.prepared.source).row_cells(quasi, singly=singly)
 
 
-def _by_cell(made: TableRelease, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_cell(release: TableRelease, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sum of the weights of each cell's rows."""
-    return np.asarray(np.bincount(_of_row(made), weights, made.prepared.problem.cells.count), np.float64)
+    return np.asarray(np.bincount(_of_row(release), weights, release.prepared.problem.cells.count), np.float64)
 
 
 def row_weights(table: Table, name: str) -> NDArray[np.float64]:
     """The weight of every row: a number above 0, or a refusal that says which is none."""
     cells = table.require(name, where="input.weight")
-    found = cells.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
-    wrong = found.is_null() | ~found.is_finite() | (found <= 0)
+    weights = cells.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
+    wrong = weights.is_null() | ~weights.is_finite() | (weights <= 0)
     if wrong.any():
         at = int(wrong.arg_max() or 0)
         raise DataError(
             f"{table.source}, column {name!r}, row {at + 1}: {cells[at]!r} is no weight; it must be a number above 0: "
             "for so many people of the population the row stands"
         )
-    return found.to_numpy()
+    return weights.to_numpy()
 
 
-def _means(made: TableRelease, found: _Weighed) -> list[WeightedMean]:
+def _means(release: TableRelease, weighed_release: _Weighed) -> list[WeightedMean]:
     """Weighted means of the numbers that are published as they are, before and after."""
-    table, told = in_memory(made.prepared.source).table.frame, list[WeightedMean]()
-    for name, role in made.prepared.schema.roles.items():
-        if role not in (Role.SENSITIVE, Role.TARGET, Role.KEEP) or name == made.plan.input.weight:
+    table, means = in_memory(release.prepared.source).table.frame, list[WeightedMean]()
+    for name, role in release.prepared.schema.roles.items():
+        if role not in (Role.SENSITIVE, Role.TARGET, Role.KEEP) or name == release.plan.input.weight:
             continue
         numbers = table[name].cast(pl.String).cast(pl.Float64, strict=False).fill_nan(None)
         if table[name].drop_nulls().len() and numbers.null_count() == table[name].null_count():
-            told.append(_mean(name, numbers, found))
-    return told
+            means.append(_mean(name, numbers, weighed_release))
+    return means
 
 
-def _mean(name: str, numbers: pl.Series, found: _Weighed) -> WeightedMean:
+def _mean(name: str, numbers: pl.Series, weighed_release: _Weighed) -> WeightedMean:
     def mean(rows: NDArray[np.bool_]) -> float:
         known = rows & numbers.is_not_null().to_numpy()
-        total = float(found.weights[known].sum())
-        return float(found.weights[known] @ numbers.to_numpy()[known]) / total if total else 0.0
+        total = float(weighed_release.weights[known].sum())
+        return float(weighed_release.weights[known] @ numbers.to_numpy()[known]) / total if total else 0.0
 
-    return WeightedMean(column=name, before=mean(np.ones(len(numbers), np.bool_)), after=mean(found.shown))
+    return WeightedMean(column=name, before=mean(np.ones(len(numbers), np.bool_)), after=mean(weighed_release.shown))
 
 
-def told(facts: SampleFacts) -> dict[str, Any]:
+def sample_to_json(facts: SampleFacts) -> dict[str, Any]:
     """As ``--json`` shows it."""
-    means = {one.column: {"before": one.before, "after": one.after} for one in facts.means}
+    means = {mean.column: {"before": mean.before, "after": mean.after} for mean in facts.means}
     return {
         "weight": facts.column,
         "published": facts.published,
@@ -219,9 +219,9 @@ class Dimensions:
 
     def to_json(self) -> dict[str, Any]:
         """As the command line prints it."""
-        steps = [one.to_json() for one in self.steps]
-        found: dict[str, Any] = plain({"k": self.k, "metric": self.metric, "steps": steps, "advice": self.advice})
-        return found
+        steps = [step.to_json() for step in self.steps]
+        document: dict[str, Any] = plain({"k": self.k, "metric": self.metric, "steps": steps, "advice": self.advice})
+        return document
 
     def page(self) -> str:
         """One HTML page with the picture."""
@@ -243,7 +243,7 @@ def study_dimensions(plan: Plan, frame: object, *, order: Order, work: Work) -> 
     prepared = prepare(plan, table, None, catalog())
     quasi = prepared.schema.quasi
     refuse_guarded(plan.columns, "a study of dimensions, which leaves columns out,")
-    asked = max(asked_k(prepared.models), 2)
+    k = max(asked_k(prepared.models), 2)
     done: list[None] = []
 
     def loss(columns: tuple[str, ...]) -> float:
@@ -253,8 +253,8 @@ def study_dimensions(plan: Plan, frame: object, *, order: Order, work: Work) -> 
 
     names = quasi if prepared.unit is None else (*quasi, prepared.unit)
     people = one_each(prepared.source.texts(names), prepared.unit, Chance(seed=plan.algorithm.seed), table.missing)
-    steps = curse(people, k=asked, order=order, loss=loss)
-    return Dimensions(steps=steps, k=asked, metric=plan.metric, advice=recommendation(steps, k=asked))
+    steps = curse(people, k=k, order=order, loss=loss)
+    return Dimensions(steps=steps, k=k, metric=plan.metric, advice=recommendation(steps, k=k))
 
 
 def _loss(plan: Plan, source: CellSource, columns: tuple[str, ...]) -> float:

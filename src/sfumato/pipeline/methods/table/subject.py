@@ -85,13 +85,15 @@ class SampledGroups(Brief):
     """What a reader must know about attacks on them."""
 
 
-def sampled_groups(made: TableRelease, chance: Chance, *, most: int = ROWS) -> SampledGroups | None:
+def sampled_groups(release: TableRelease, chance: Chance, *, most: int = ROWS) -> SampledGroups | None:
     """Random groups with at most so many rows together; None where every group is larger."""
-    chosen = drawn_groups(made.classes, chance, most=most)
-    if made.parts is None or chosen is None:
+    chosen = drawn_groups(release.classes, chance, most=most)
+    if release.parts is None or chosen is None:
         return None
-    rows = whole_groups(made.parts.source, made.classes, chosen)
-    return SampledGroups(rows=rows, people=_behind(made, chosen), told=told_sample(made.classes, chosen, made.height))
+    rows = whole_groups(release.parts.source, release.classes, chosen)
+    return SampledGroups(
+        rows=rows, people=_behind(release, chosen), told=told_sample(release.classes, chosen, release.height)
+    )
 
 
 def drawn_groups(classes: Classes, chance: Chance, *, most: int = ROWS) -> NDArray[np.bool_] | None:
@@ -107,8 +109,8 @@ def whole_groups(source: EngineSource, classes: Classes, chosen: NDArray[np.bool
     """All released rows of some groups, as texts."""
     missing = [source.domain(name, "text").missing is not None for name in classes.quasi]
     plain = replace(classes, wild=tuple(map(_last, map(len, classes.labels), missing)))
-    shown = CellMapping(cells=plain, labels=plain.labels, shown=plain.keys, suppressed=~chosen)
-    return source.texts(source.names, shown)
+    mapping = CellMapping(cells=plain, labels=plain.labels, shown=plain.keys, suppressed=~chosen)
+    return source.texts(source.names, mapping)
 
 
 def told_sample(classes: Classes, chosen: NDArray[np.bool_], rows: int) -> str:
@@ -124,10 +126,10 @@ def _last(labels: int, missing: bool) -> NDArray[np.bool_]:
     return np.asarray(np.arange(labels) == (labels - 1 if missing else -1))
 
 
-def _behind(made: TableRelease, chosen: NDArray[np.bool_]) -> CellMapping:
+def _behind(release: TableRelease, chosen: NDArray[np.bool_]) -> CellMapping:
     """The mapping of the release, in which every cell that is not in a chosen group is suppressed."""
-    mapping, starred = made.recoding.mapping, made.recoding.rows == "star"
-    group = _groups(mapping, made.classes, starred=starred)
+    mapping, starred = release.recoding.mapping, release.recoding.rows == "star"
+    group = _groups(mapping, release.classes, starred=starred)
     inside = (group >= 0) & chosen[group] & (starred | ~mapping.suppressed)
     return replace(mapping, suppressed=~inside)
 
@@ -145,9 +147,9 @@ def _groups(mapping: CellMapping, classes: Classes, *, starred: bool) -> NDArray
     ids, count = distinct(list(joint), [len(labels) for labels in classes.labels], joint.shape[1])
     place_of = np.full(count, -1, np.int64)
     place_of[ids[: classes.count]] = np.arange(classes.count)
-    found = np.full(mapping.cells.count, -1, np.int64)
-    found[known] = place_of[ids[classes.count :]]
-    return found
+    group_numbers = np.full(mapping.cells.count, -1, np.int64)
+    group_numbers[known] = place_of[ids[classes.count :]]
+    return group_numbers
 
 
 # A release as an attacker finds it, with the people behind it as only the steward knows them.
@@ -156,56 +158,58 @@ def _groups(mapping: CellMapping, classes: Classes, *, starred: bool) -> NDArray
 Claims = Sequence[tuple[str, Mapping[str, Any]]]
 
 
-def release_subject(made: TableRelease, *, control: Table | None = None, drawn: SampledGroups | None = None) -> Subject:
+def release_subject(
+    release: TableRelease, *, control: Table | None = None, drawn: SampledGroups | None = None
+) -> Subject:
     """A release that was just made, or some groups of it; its own rows and hierarchies are at hand.
 
     Behind it are the people whose rows it shows: nobody who was removed can move what an attack finds.
     """
-    prepared = made.prepared
+    prepared = release.prepared
     names = prepared.problem.cells.quasi
     public = prepared.public
     hierarchies = dict(zip(names, public.problem.hierarchies, strict=True))
-    forms = made.outcome.recoding(prepared.problem).forms
+    forms = release.outcome.recoding(prepared.problem).forms
     watched = (*names, *prepared.schema.sensitive)
-    others = beside_quasi(made.published, made.rows)
+    others = beside_quasi(release.published, release.rows)
     wanted = tuple(dict.fromkeys((*watched, *others)))
-    unit, chance = prepared.unit, Chance(seed=made.plan.algorithm.seed)
-    together = made.plan.attack.group
-    asked = dict.fromkeys((*wanted, *(name for name in (unit, together) if name is not None)))
-    missing = made.published.missing
-    behind_it = kept(made) if drawn is None else drawn.people
-    people, everyone = _once(prepared.source.texts(tuple(asked), behind_it), unit, chance, missing)
+    unit, chance = prepared.unit, Chance(seed=release.plan.algorithm.seed)
+    together = release.plan.attack.group
+    column_names = dict.fromkeys((*wanted, *(name for name in (unit, together) if name is not None)))
+    missing = release.published.missing
+    behind_it = kept(release) if drawn is None else drawn.people
+    people, everyone = _once(prepared.source.texts(tuple(column_names), behind_it), unit, chance, missing)
     domains = {name: narrowed(public.domains[name], set(everyone[name].unique())) for name in watched}
-    beside = {
+    other_domains = {
         name: domains.get(name)
-        or narrowed(prepared.source.domain(name, _kind(made.plan, name)), set(everyone[name].unique()))
+        or narrowed(prepared.source.domain(name, _kind(release.plan, name)), set(everyone[name].unique()))
         for name in others
     }
-    rows, released = _once(made.rows if drawn is None else drawn.rows, unit, chance)
-    found = _subject(
+    rows, released = _once(release.rows if drawn is None else drawn.rows, unit, chance)
+    subject = _subject(
         rows,
-        made.published,
-        (domains, beside),
+        release.published,
+        (domains, other_domains),
         hierarchies,
         people=people,
         several=None if unit is None else (released, everyone),
         reading=prepared.problem.reading,
-        claims=[(one.model, one.parameters) for one in made.claims],
-        algorithm=made.algorithm,
-        groups=made.sensitive,
+        claims=[(claim.model, claim.parameters) for claim in release.claims],
+        algorithm=release.algorithm,
+        groups=release.sensitive,
         control=control,
         trees={
             **{name: _paths(tree, public.domains[name], domains[name]) for name, tree in hierarchies.items()},
-            **_trees(made.plan, {name: domains[name] for name in prepared.schema.sensitive}),
+            **_trees(release.plan, {name: domains[name] for name in prepared.schema.sensitive}),
         },
     )
     means = frozenset(n for n, form in zip(names, forms, strict=False) if form == "means")
-    return replace(found, means=means, together=together, unit=unit, shifts=made.shifts)
+    return replace(subject, means=means, together=together, unit=unit, shifts=release.shifts)
 
 
-def kept(made: TableRelease) -> CellMapping | None:
+def kept(release: TableRelease) -> CellMapping | None:
     """What tells the people whose rows are released from those who were removed."""
-    return made.recoding.mapping if made.recoding.rows == "remove" else None
+    return release.recoding.mapping if release.recoding.rows == "remove" else None
 
 
 def bundle_subject(
@@ -218,10 +222,10 @@ def bundle_subject(
     if published.apart is not None:
         groups = read_released(folder / str(manifest["data"]["apart"]["file"]), manifest, published.missing).frame
     schema, original = published.schema, behind(manifest, original)
-    shown = beside_quasi(published, rows)
+    other_columns = beside_quasi(published, rows)
     needed = schema.named(Role.QUASI, Role.SENSITIVE)
     columns = {}
-    for name in dict.fromkeys((*needed, *(name for name in shown if name in original.names))):
+    for name in dict.fromkeys((*needed, *(name for name in other_columns if name in original.names))):
         if name not in original.names:
             raise unknown_column(name, original.names, where="--original")
         columns[name] = original.column(name, None if plan is None else _kind(plan, name))
@@ -229,12 +233,14 @@ def bundle_subject(
     domains = {name: every[name] for name in needed}
     people, everyone = _persons(manifest, original, columns)
     rows, released = _once(rows, published.unit, Chance(seed=0))
-    known = domains, {name: every[name] for name in shown if name in every}
+    known = domains, {name: every[name] for name in other_columns if name in every}
     several = None if published.unit is None else (released, everyone)
-    found = stated_subject(
+    subject = stated_subject(
         rows, manifest, known, people=people, several=several, groups=groups, control=control, plan=plan
     )
-    return found if plan is None else replace(found, shifts=shifts_of(plan, original.frame.select, original.missing))
+    return (
+        subject if plan is None else replace(subject, shifts=shifts_of(plan, original.frame.select, original.missing))
+    )
 
 
 def stated_subject(
@@ -249,8 +255,8 @@ def stated_subject(
     plan: Plan | None,
 ) -> Subject:
     """Rows of a bundle, and what its manifest states about them; ``known`` are the domains of people's columns."""
-    published, (domains, beside) = Published.from_json(manifest["data"]), known
-    found = _subject(
+    published, (domains, other_domains) = Published.from_json(manifest["data"]), known
+    subject = _subject(
         rows,
         published,
         known,
@@ -258,16 +264,16 @@ def stated_subject(
         people=people,
         several=several,
         reading=manifest["plan"]["privacy"].get("reading", "strict"),
-        claims=[(str(one["model"]), one["parameters"]) for one in manifest["claims"]],
+        claims=[(str(claim["model"]), claim["parameters"]) for claim in manifest["claims"]],
         algorithm=str(manifest["recoding"]["algorithm"]),
         groups=groups,
         control=control,
         trees={} if plan is None else _trees(plan, domains),
     )
     stated = manifest["recoding"]["columns"]
-    means = frozenset(n for n, one in stated.items() if one.get("form") == "means")
-    left_out = tuple(name for name in beside_quasi(published, rows) if name not in {**domains, **beside})
-    return replace(found, means=means, left_out=left_out, unit=published.unit)
+    means = frozenset(n for n, column in stated.items() if column.get("form") == "means")
+    left_out = tuple(name for name in beside_quasi(published, rows) if name not in {**domains, **other_domains})
+    return replace(subject, means=means, left_out=left_out, unit=published.unit)
 
 
 def _once(
@@ -324,43 +330,45 @@ def _subject(
     control: Table | None,
     trees: Mapping[str, Mapping[str, tuple[str, ...]]],
 ) -> Subject:
-    (domains, beside), schema = known, published.schema
+    (domains, other_domains), schema = known, published.schema
     missing = published.missing[0] if published.missing else ""
-    shown = rows.select(
-        _text(rows[name], published.missing, plain=name in beside) for name in _readable(rows) if name != PERSON
+    released_cells = rows.select(
+        _text(rows[name], published.missing, plain=name in other_domains) for name in _readable(rows) if name != PERSON
     )
     coverage = {}
     for name in schema.quasi:
         values = domains[name].labels if control is None else _both(domains[name], control)
-        labels = shown[name].unique().cast(pl.String).sort().to_list()
+        labels = released_cells[name].unique().cast(pl.String).sort().to_list()
         coverage[name] = _read(name, labels, values, hierarchies.get(name))
     return Subject(
-        release=shown,
+        release=released_cells,
         quasi=schema.quasi,
         sensitive=schema.sensitive,
         guarded=schema.guarded,
-        beside=tuple(beside),
+        beside=tuple(other_domains),
         coverage=coverage,
         people=people,
-        control=None if control is None else _people(control, tuple(domains), tuple(beside), missing),
+        control=None if control is None else _people(control, tuple(domains), tuple(other_domains), missing),
         claims=tuple(claims),
         algorithm=algorithm,
         groups=groups if groups is None else groups.select(pl.all().cast(pl.String)),
         group=None if published.apart is None else published.apart.group,
         trees=trees,
-        numeric=frozenset(n for n, domain in {**beside, **domains}.items() if domain.kind in ("integer", "real")),
+        numeric=frozenset(
+            n for n, domain in {**other_domains, **domains}.items() if domain.kind in ("integer", "real")
+        ),
         readers=catalog().readers,
-        several=None if several is None else _several(*several, published, beside),
+        several=None if several is None else _several(*several, published, other_domains),
         exempt=published.exempt or reading == "wildcard",
     )
 
 
 def _several(
-    rows: pl.DataFrame, people: pl.DataFrame, published: Published, beside: Mapping[str, ObservedDomain]
+    rows: pl.DataFrame, people: pl.DataFrame, published: Published, other_domains: Mapping[str, ObservedDomain]
 ) -> Several:
     """All rows of people who have several, as the attacks read them."""
     names = [name for name in published.schema.sensitive if name in _readable(rows)]
-    values = [_text(rows[name], published.missing, plain=name in beside) for name in names]
+    values = [_text(rows[name], published.missing, plain=name in other_domains) for name in names]
     return Several(release=pl.DataFrame([rows[PERSON], *values]), people=people)
 
 
@@ -389,27 +397,27 @@ def _text(cells: pl.Series, missing: Sequence[str], *, plain: bool) -> pl.Series
 
 def _read(name: str, labels: list[str], values: Sequence[str], hierarchy: Hierarchy | None) -> Coverage:
     """What the labels of a column mean; one that covers nobody cannot be read."""
-    found = coverage_of(labels, values, hierarchy)
-    blank = [label for label, covers in zip(found.labels, found.covers, strict=True) if not covers.any()]
+    coverage = coverage_of(labels, values, hierarchy)
+    blank = [label for label, covers in zip(coverage.labels, coverage.covers, strict=True) if not covers.any()]
     if blank and hierarchy is None:
         raise PlanError(
             f"column {name!r}: {listed(blank, most=3)} covers nobody in the original; is it the table that the "
             "bundle was made from? Where a label does not say which values it covers, name the plan with its "
             "hierarchies (--plan)"
         )
-    return found
+    return coverage
 
 
-def _people(table: Table, names: Sequence[str], beside: Sequence[str], missing: str) -> pl.DataFrame:
+def _people(table: Table, names: Sequence[str], other_columns: Sequence[str], missing: str) -> pl.DataFrame:
     """Control people with the columns that the release is about, and those of the others that they have."""
     for name in names:
         if name not in table.names:
             raise unknown_column(name, table.names, where="the control file")
     if not table.rows:
         raise DataError(f"{table.source} has no rows; a control run needs some")
-    there = dict.fromkeys((*names, *(name for name in beside if name in table.names)))
-    found = [table.column(name).texts for name in there]
-    return pl.DataFrame(found).with_columns(pl.all().fill_null(missing))
+    there = dict.fromkeys((*names, *(name for name in other_columns if name in table.names)))
+    texts = [table.column(name).texts for name in there]
+    return pl.DataFrame(texts).with_columns(pl.all().fill_null(missing))
 
 
 def _both(domain: ObservedDomain, control: Table) -> list[str]:

@@ -35,45 +35,45 @@ from sfumato.tables.table import Table
 _HALF = "made on trees learnt from a random half of the records; the other half are the people who are not in it"
 
 
-def attack(made: TreeRelease, work: Work) -> Audit:
+def attack(release: TreeRelease, work: Work) -> Audit:
     """Follow people to leaves; more than the plan allows is refused.
 
     Where no control file is given, membership is attacked on trees of one half of the records, learnt in the same way.
     What attackers find about noisy counts is not told: it would be read off the private records.
     """
-    asked, chance = made.plan.attack, Chance(seed=made.plan.algorithm.seed)
-    if not asked.run:
+    attack_plan, chance = release.plan.attack, Chance(seed=release.plan.algorithm.seed)
+    if not attack_plan.run:
         return Audit()
-    if isinstance(made.found, NoisyTree):
-        return Audit(skipped=dict.fromkeys(chosen_attacks(asked.attacks, "tree"), NOT_COVERED))
-    people, control = made.prepared.records, None
-    if asked.control is not None:
-        control = _known(load_table(made.plan, None, asked.control), made.shown[0], "attack.control")
-    stated = [{"model": one.model, "parameters": one.parameters} for one in made.claims]
-    sides = (made.prepared.frame, control)
-    subject = subject_of(made.shown, made.earlier, people.codes, sides, stated, made.algorithm)
-    found = audited(subject, asked, work, chance)
+    if isinstance(release.found, NoisyTree):
+        return Audit(skipped=dict.fromkeys(chosen_attacks(attack_plan.attacks, "tree"), NOT_COVERED))
+    people, control = release.prepared.records, None
+    if attack_plan.control is not None:
+        control = _known(load_table(release.plan, None, attack_plan.control), release.shown[0], "attack.control")
+    stated = [{"model": claim.model, "parameters": claim.parameters} for claim in release.claims]
+    sides = (release.prepared.frame, control)
+    subject = subject_of(release.shown, release.earlier, people.codes, sides, stated, release.algorithm)
+    audit = audited(subject, attack_plan, work, chance)
     name = TreeMembership.name
-    if control is None and name in found.skipped and not found.skipped[name].startswith("the time"):
-        found = _halved(made, found, chance)
-    found.refuse(asked.max_risk, asked.accept)
-    return found
+    if control is None and name in audit.skipped and not audit.skipped[name].startswith("the time"):
+        audit = _halved(release, audit, chance)
+    audit.refuse(attack_plan.max_risk, attack_plan.accept)
+    return audit
 
 
-def _halved(made: TreeRelease, found: Audit, chance: Chance) -> Audit:
+def _halved(release: TreeRelease, audit: Audit, chance: Chance) -> Audit:
     """Membership, measured on trees of one half of the records."""
-    name, records = TreeMembership.name, made.prepared.records
+    name, records = TreeMembership.name, release.prepared.records
     order = chance.generator().permutation(records.count)
     inside, outside = (records.take(np.sort(part)) for part in (order[: len(order) // 2], order[len(order) // 2 :]))
     try:
-        forest = algorithm_of(made.plan)[1](inside, requirement(made.plan), chance)
+        forest = algorithm_of(release.plan)[1](inside, requirement(release.plan), chance)
     except (Infeasible, DataError) as error:
-        return replace(found, skipped={**found.skipped, name: f"no control file, and of half the records: {error}"})
+        return replace(audit, skipped={**audit.skipped, name: f"no control file, and of half the records: {error}"})
     sides = (inside.frame(), outside.frame())
-    subject = subject_of(shown_trees(forest, tree_of(made.plan).told), (), inside.codes, sides, ())
-    one = chosen_attacks((name,), "tree")[name].make(made.plan.attack.trials).run(subject, chance, None)
-    skipped = {title: why for title, why in found.skipped.items() if title != name}
-    return replace(found, findings=(*found.findings, replace(one, note=_HALF)), skipped=skipped)
+    subject = subject_of(shown_trees(forest, tree_of(release.plan).told), (), inside.codes, sides, ())
+    finding = chosen_attacks((name,), "tree")[name].make(release.plan.attack.trials).run(subject, chance, None)
+    skipped = {title: why for title, why in audit.skipped.items() if title != name}
+    return replace(audit, findings=(*audit.findings, replace(finding, note=_HALF)), skipped=skipped)
 
 
 def attack_beside(
@@ -83,7 +83,7 @@ def attack_beside(
     *,
     control: Table | None,
     earlier: Iterable[Path],
-    asked: AttackPlan,
+    attack_plan: AttackPlan,
     work: Work,
     chance: Chance,
 ) -> Audit:
@@ -97,21 +97,21 @@ def attack_beside(
     truth = codes_of(sides[0], models[0])
     before = [model for place in earlier for model in models_in(place, untouched(place))]
     algorithm = str(manifest["recoding"]["algorithm"])
-    return audited(subject_of(models, before, truth, sides, manifest["claims"], algorithm), asked, work, chance)
+    return audited(subject_of(models, before, truth, sides, manifest["claims"], algorithm), attack_plan, work, chance)
 
 
-def audited(subject: TreeSubject, asked: AttackPlan, work: Work, chance: Chance) -> Audit:
+def audited(subject: TreeSubject, attack_plan: AttackPlan, work: Work, chance: Chance) -> Audit:
     """Make the attacks that are asked for; those without time are told as not made."""
-    inner, findings, skipped = work.within(asked.seconds), list[Finding](), dict[str, str]()
-    chosen = chosen_attacks(asked.attacks, "tree")
+    inner, findings, skipped = work.within(attack_plan.seconds), list[Finding](), dict[str, str]()
+    chosen = chosen_attacks(attack_plan.attacks, "tree")
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
-        one = part.make(asked.trials)
-        why = over(inner, asked.seconds) or one.fits(subject)
+        attack = part.make(attack_plan.trials)
+        why = over(inner, attack_plan.seconds) or attack.fits(subject)
         if why:
             skipped[name] = why
         else:
-            findings.append(one.run(subject, chance, None))
+            findings.append(attack.run(subject, chance, None))
     work.advance("attack", 1, 1)
     return Audit(findings=tuple(findings), skipped=skipped)
 
@@ -132,10 +132,10 @@ def subject_of(
         earlier=tuple(_told(model, inside, outside) for model in known),
         truth=np.asarray(truth, np.int64),
         outside_truth=None if outside is None else codes_of(outside, models[0]),
-        promised=_promised([one for one in stated if TOGETHER not in one["parameters"]]),
-        together=_promised([one for one in stated if TOGETHER in one["parameters"]]),
+        promised=_promised([claim for claim in stated if TOGETHER not in claim["parameters"]]),
+        together=_promised([claim for claim in stated if TOGETHER in claim["parameters"]]),
         algorithm=algorithm,
-        claims=tuple(one for one in stated if TOGETHER not in one["parameters"]),
+        claims=tuple(claim for claim in stated if TOGETHER not in claim["parameters"]),
     )
 
 
@@ -146,14 +146,14 @@ def codes_of(frame: Any, model: Model) -> Any:
 
 def _promised(claims: Iterable[Mapping[str, Any]]) -> Limit | None:
     """How surely a leaf may tell a class at most; k-anonymity says nothing about that."""
-    found = []
-    for one in claims:
-        told, why = one["parameters"], titled(one["model"], one["parameters"])
-        if one["model"] == "tree-simple-l-diversity":
-            found.append(Limit(value=1 / told["l"], why=why))
-        elif one["model"] == "tree-recursive-l-diversity" and told["l"] > 1:
-            found.append(Limit(value=told["c"] / (told["c"] + 1), why=why))
-    return min(found, key=lambda one: one.value, default=None)
+    limits = []
+    for claim in claims:
+        parameters, why = claim["parameters"], titled(claim["model"], claim["parameters"])
+        if claim["model"] == "tree-simple-l-diversity":
+            limits.append(Limit(value=1 / parameters["l"], why=why))
+        elif claim["model"] == "tree-recursive-l-diversity" and parameters["l"] > 1:
+            limits.append(Limit(value=parameters["c"] / (parameters["c"] + 1), why=why))
+    return min(limits, key=lambda limit: limit.value, default=None)
 
 
 def _told(model: Model, inside: Any, outside: Any) -> ToldTree:
@@ -220,13 +220,13 @@ def _reached(model: Model, frame: Any) -> Any:
     people = read_like(frame, attributes=model.attributes, target=model.target, classes=model.classes)
     if isinstance(model, TreeDocument):
         return np.searchsorted(model.leaves, leaves_of(model, people))
-    found = rule_of(model, people)
-    return np.where(found < 0, model.many, found)
+    rule_index = rule_of(model, people)
+    return np.where(rule_index < 0, model.many, rule_index)
 
 
 def _known(table: Table, model: Model, where: str) -> Any:
     """The people of a table with a known class."""
-    for name in (*(one.name for one in model.attributes), model.target):
+    for name in (*(attribute.name for attribute in model.attributes), model.target):
         if name not in table.names:
             raise unknown_column(name, table.names, where=where)
     return table.frame[np.flatnonzero(codes_of(table.frame, model) >= 0)]

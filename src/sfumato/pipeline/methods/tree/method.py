@@ -31,7 +31,7 @@ from sfumato.pipeline.methods.tree.stages import TreeRelease, prepare, read, str
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import unwritten, versions
 from sfumato.pipeline.shared_models import models_in, read_model
-from sfumato.reports.language import figured, retold, said
+from sfumato.reports.language import figured, retold, translated
 from sfumato.reports.trees import ClaimShown, MergeShown, TreeFacts, render
 from sfumato.tables.schema import Categories
 from sfumato.tables.table import Table
@@ -65,31 +65,31 @@ def refuse_frontier(plan: Plan) -> NoReturn:
     raise PlanError("tree: a frontier compares tables; `sfumato tree experiment` compares ways to share trees")
 
 
-def manifest(made: TreeRelease, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(release: TreeRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: everything about leaves is computed from the documents."""
     ((data, digest),) = files.items()
-    shape = [_shape(read_model(text)) for text in made.rows[DOCUMENT].to_list()]
-    noisy = made.found if isinstance(made.found, NoisyTree) else None
-    left_out = made.prepared.left_out
+    shape = [_shape(read_model(text)) for text in release.rows[DOCUMENT].to_list()]
+    noisy = release.found if isinstance(release.found, NoisyTree) else None
+    left_out = release.prepared.left_out
     return {
         "data": {
             "file": data,
             "sha256": digest,
-            "rows": made.rows.height,
+            "rows": release.rows.height,
             "columns": [{"name": DOCUMENT, "role": "keep", "type": "text"}],
         },
-        "claims": [one.to_json() for one in made.claims],
+        "claims": [claim.to_json() for claim in release.claims],
         "trees": shape,
         "recoding": {
-            "algorithm": made.algorithm,
-            "why": made.why,
+            "algorithm": release.algorithm,
+            "why": release.why,
             **({"left_out": left_out} if left_out else {}),
         },
-        **made.audit.stated(),
+        **release.audit.stated(),
         **(
             {} if noisy is None else {"ledger": to_json(noisy.event), "noise": {"law": noisy.law, "scale": noisy.scale}}
         ),
-        **({} if noisy is None else {"paid": None if made.paid is None else made.paid.to_json()}),
+        **({} if noisy is None else {"paid": None if release.paid is None else release.paid.to_json()}),
         "versions": versions("numpy", "polars", *(() if noisy is None else ("opendp",))),
     }
 
@@ -99,7 +99,11 @@ def _shape(model: Model) -> dict[str, int]:
     records = int((model.hit + model.miss).sum())
     if isinstance(model, TreeDocument):
         return {"leaves": len(model.leaves), "depth": int(model.depth.max(initial=0)), "records": records}
-    return {"leaves": model.many, "depth": max((len(one) for one in model.conditions), default=0), "records": records}
+    return {
+        "leaves": model.many,
+        "depth": max((len(condition) for condition in model.conditions), default=0),
+        "records": records,
+    }
 
 
 def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
@@ -107,53 +111,58 @@ def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: 
     return render(TreeFacts(**_facts(manifest, tables)), work)
 
 
-def inside_page(made: TreeRelease, work: Work) -> str:
+def inside_page(release: TreeRelease, work: Work) -> str:
     """The steward's own report: what was pruned, and all that attacks found."""
-    body, tables = unwritten(made)
-    more: dict[str, Any] = {"inside": True, "findings": made.audit.findings, "skipped": dict(made.audit.skipped)}
-    if not isinstance(made.found, NoisyTree):
-        found = made.found
-        more["pruned"] = tuple((one.leaves_before, one.failing_before, len(one.tree.leaves)) for one in found.found)
-        more["merges"] = tuple(_merges(made))
-        more["dropped"] = (made.prepared.left_out, found.empty, found.broken)
+    body, tables = unwritten(release)
+    more: dict[str, Any] = {"inside": True, "findings": release.audit.findings, "skipped": dict(release.audit.skipped)}
+    if not isinstance(release.found, NoisyTree):
+        forest = release.found
+        more["pruned"] = tuple(
+            (pruned_tree.leaves_before, pruned_tree.failing_before, len(pruned_tree.tree.leaves))
+            for pruned_tree in forest.found
+        )
+        more["merges"] = tuple(_merges(release))
+        more["dropped"] = (release.prepared.left_out, forest.empty, forest.broken)
     return render(TreeFacts(**{**_facts(body, tables), **more}), work)
 
 
-def _merges(made: TreeRelease) -> Iterator[MergeShown]:
-    if isinstance(made.found, NoisyTree):
+def _merges(release: TreeRelease) -> Iterator[MergeShown]:
+    if isinstance(release.found, NoisyTree):
         return
-    classes = made.prepared.records.classes
+    classes = release.prepared.records.classes
 
-    def told(figures: tuple[int, int, int]) -> str:
+    def figure_text(figures: tuple[int, int, int]) -> str:
         return f"{classes[figures[0]]} {figures[1]} / {figures[2]}"
 
-    for number, one in enumerate(made.found.found, start=1):
-        for step in one.merges:
+    for number, pruned_tree in enumerate(release.found.found, start=1):
+        for step in pruned_tree.merges:
             yield MergeShown(
                 tree=number,
                 parts=step.parts,
-                before=(told(step.before[0]), told(step.before[1])),
-                after=told(step.after) + ("" if step.passes else said(", which fails still")),
-                why=said(_RULES[step.rule]),
+                before=(figure_text(step.before[0]), figure_text(step.before[1])),
+                after=figure_text(step.after) + ("" if step.passes else translated(", which fails still")),
+                why=translated(_RULES[step.rule]),
                 pruned=step.pruned,
             )
 
 
 def _facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> dict[str, Any]:
     models = [read_model(text) for text in tables[DATA].frame[DOCUMENT].to_list()]
-    rules = tuple(one.texts() for one in models if not isinstance(one, TreeDocument))
+    rules = tuple(model.texts() for model in models if not isinstance(model, TreeDocument))
     noise = manifest.get("noise")
     return {
         "made": str(manifest["made"]),
         "version": str(manifest["sfumato"]),
         "marks": tuple(manifest["marks"]),
         "target": models[0].target,
-        "trees": tuple(one for one in models if isinstance(one, TreeDocument)),
+        "trees": tuple(model for model in models if isinstance(model, TreeDocument)),
         "rules": rules,
         "records": int(manifest["trees"][0]["records"]),
-        "leaves": sum(int(one["leaves"]) for one in manifest["trees"]),
+        "leaves": sum(int(tree["leaves"]) for tree in manifest["trees"]),
         "claims": tuple(map(_claim_shown, manifest["claims"])),
-        "attributes": tuple((one.name, _domain(one.domain), one.declared) for one in models[0].attributes),
+        "attributes": tuple(
+            (attribute.name, _domain(attribute.domain), attribute.declared) for attribute in models[0].attributes
+        ),
         "told": str(manifest["plan"]["tree"]["told"]),
         "algorithm": str(manifest["recoding"]["algorithm"]),
         "why": str(manifest["recoding"]["why"]),
@@ -166,19 +175,21 @@ def _facts(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> dict[str
 
 def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What each promise means, and what a published model leaves open."""
-    leaves = said("Whoever knows a person's attributes finds their leaf, and learns what is common there.")
-    return [(_claim_shown(one).means, leaves) for one in manifest["claims"]]
+    leaves = translated("Whoever knows a person's attributes finds their leaf, and learns what is common there.")
+    return [(_claim_shown(claim).means, leaves) for claim in manifest["claims"]]
 
 
 def _claim_shown(claim: Mapping[str, Any]) -> ClaimShown:
-    told = {key: value for key, value in claim["parameters"].items() if key != TOGETHER}
-    means = said(_MEANS[claim["model"]]).format_map(claim["parameters"])
+    parameters = {key: value for key, value in claim["parameters"].items() if key != TOGETHER}
+    means = translated(_MEANS[claim["model"]]).format_map(claim["parameters"])
     if TOGETHER in claim["parameters"]:
         more = "This is about the people who reach the same leaves in all trees; the publisher counted them."
-        means += f" {said(more)}"
+        means += f" {translated(more)}"
     sense = {"at least": "≥", "at most": "≤", "below": "<", "above": ">"}[claim["sense"]]
     reached = figured(f"{float(claim['reached']):.4g} {sense} {float(claim['limit']):.4g}")
-    title = retold(titled(claim["model"], told)) + (said(", together") if TOGETHER in claim["parameters"] else "")
+    title = retold(titled(claim["model"], parameters)) + (
+        translated(", together") if TOGETHER in claim["parameters"] else ""
+    )
     return ClaimShown(title=title, means=means, reached=reached)
 
 
@@ -187,67 +198,68 @@ def _domain(domain: Any) -> str:
         return retold(listed(domain.values, most=12))
     low, high = (figured(f"{end:g}") for end in (domain.low, domain.high))
     if domain.grid is None:
-        return said("{low} to {high}", low=low, high=high)
-    return said("{low} to {high}, in steps of {grid}", low=low, high=high, grid=figured(f"{domain.grid:g}"))
+        return translated("{low} to {high}", low=low, high=high)
+    return translated("{low} to {high}, in steps of {grid}", low=low, high=high, grid=figured(f"{domain.grid:g}"))
 
 
-def summary(made: TreeRelease) -> Summary:
+def summary(release: TreeRelease) -> Summary:
     """Claims, and how much leaves tell."""
-    trees = made.shown
+    trees = release.shown
     leaves = sum(len(tree.leaves) for tree in trees)
     many = "A tree" if len(trees) == 1 else f"{len(trees)} trees"
-    found = [one for one in made.audit.findings if one.rate.carried_out]
+    findings = [finding for finding in release.audit.findings if finding.rate.carried_out]
     risks = tuple(
-        f"{one.attack}: {one.rate.value:.1%} right, {one.baseline.value:.1%} without the tree." for one in found
+        f"{finding.attack}: {finding.rate.value:.1%} right, {finding.baseline.value:.1%} without the tree."
+        for finding in findings
     )
     changes: tuple[tuple[str, object, object], ...] = ()
-    if not isinstance(made.found, NoisyTree):
-        changes = (("leaves", sum(one.leaves_before for one in made.found.found), leaves),)
+    if not isinstance(release.found, NoisyTree):
+        changes = (("leaves", sum(pruned_tree.leaves_before for pruned_tree in release.found.found), leaves),)
     return Summary(
         lines=(
-            f"{many} of {trees[0].records:,} records with {leaves:,} leaves, by {made.algorithm}.",
-            *_one_of_each(made),
-            *made.advice,
+            f"{many} of {trees[0].records:,} records with {leaves:,} leaves, by {release.algorithm}.",
+            *_one_of_each(release),
+            *release.advice,
         ),
         heads=("claim", "reached", "limit"),
         cells=tuple(
-            (titled(one.model, one.parameters), f"{one.reached:.4g}", f"{one.sense} {one.limit:.4g}")
-            for one in made.claims
+            (titled(claim.model, claim.parameters), f"{claim.reached:.4g}", f"{claim.sense} {claim.limit:.4g}")
+            for claim in release.claims
         ),
-        after=(*risks, *warned(made.marks), *_unpaid(made)),
+        after=(*risks, *warned(release.marks), *_unpaid(release)),
         changes=changes,
     )
 
 
-def _one_of_each(made: TreeRelease) -> list[str]:
+def _one_of_each(release: TreeRelease) -> list[str]:
     """That leaves count people, where the plan tells them apart."""
-    unit, further = made.plan.input.unit, made.prepared.further
-    if unit is None or isinstance(made.found, NoisyTree):
+    unit, further = release.plan.input.unit, release.prepared.further
+    if unit is None or isinstance(release.found, NoisyTree):
         return []
     return [
         f"Leaves count people, told apart by {unit}: the first record of each; {further:,} further rows are unused."
     ]
 
 
-def _unpaid(made: TreeRelease) -> list[str]:
+def _unpaid(release: TreeRelease) -> list[str]:
     """Noisy counts without a ledger say so."""
-    if not isinstance(made.found, NoisyTree) or made.paid is not None:
+    if not isinstance(release.found, NoisyTree) or release.paid is not None:
         return []
     from sfumato.reports.private import UNPAID
 
     return [UNPAID]
 
 
-def figures(made: TreeRelease) -> dict[str, Any]:
+def figures(release: TreeRelease) -> dict[str, Any]:
     """What was made, for programs."""
     return {
-        "trees": [_shape(tree) for tree in made.shown],
-        "left_out": made.prepared.left_out,
-        "advice": list(made.advice),
-        "algorithm": made.algorithm,
-        "claims": plain([one.to_json() for one in made.claims]),
-        "attacks": made.audit.to_json(),
-        "paid": None if made.paid is None else made.paid.to_json(),
+        "trees": [_shape(tree) for tree in release.shown],
+        "left_out": release.prepared.left_out,
+        "advice": list(release.advice),
+        "algorithm": release.algorithm,
+        "claims": plain([claim.to_json() for claim in release.claims]),
+        "attacks": release.audit.to_json(),
+        "paid": None if release.paid is None else release.paid.to_json(),
     }
 
 
@@ -255,17 +267,19 @@ def made_again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: 
     """The steward counts every leaf again with the original; noise cannot be drawn again, and nothing is spent."""
     models = models_in(folder, manifest)
     if is_noisy(plan):
-        said, here = structure_of(plan), models[0]
+        structure, here = structure_of(plan), models[0]
         yield same(
-            "attributes and classes of the plan", (said.attributes, said.classes), (here.attributes, here.classes)
+            "attributes and classes of the plan",
+            (structure.attributes, structure.classes),
+            (here.attributes, here.classes),
         )
         return
-    asked = Asked(plan=plan, keys={}, like=original)
-    records = prepare(asked, read(asked)).records
+    request = Asked(plan=plan, keys={}, like=original)
+    records = prepare(request, read(request)).records
     for number, model in enumerate(models, start=1):
         wrong = _miscounted(model, records)
-        told = f"{wrong} leaves have other counts" if wrong else "every leaf as the original gives it"
-        yield Check(what=f"counts of tree {number}", holds=not wrong, detail=told)
+        detail = f"{wrong} leaves have other counts" if wrong else "every leaf as the original gives it"
+        yield Check(what=f"counts of tree {number}", holds=not wrong, detail=detail)
 
 
 def _miscounted(model: Model, records: Records) -> int:
@@ -299,7 +313,7 @@ KIND = Kind(
     judge=stages.judge,
     attack=attack.attack,
     ending="json",
-    files=lambda made: {"data": made.rows},
+    files=lambda release: {"data": release.rows},
     manifest=manifest,
     checks=tree_bundle_checks,
     again=made_again,
@@ -307,7 +321,7 @@ KIND = Kind(
     beside=attack.attack_beside,
     apply=refuse_records,
     public_page=public_page,
-    done=lambda manifest: said("A model that was learnt from the records is published instead of the records."),
+    done=lambda manifest: translated("A model that was learnt from the records is published instead of the records."),
     promises=promises,
     inside_page=inside_page,
     summary=summary,

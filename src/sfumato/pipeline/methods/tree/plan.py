@@ -73,26 +73,26 @@ def algorithm_of(plan: Plan) -> tuple[str, Any, str]:
         from sfumato.pipeline.methods.private.plan import budget_of
 
         fixed = {"epsilon": None, "rho": None, **budget_of(plan)}
-    made = configured(catalog().algorithms[name], plan.algorithm.options, fixed=fixed, beside=("name", "seed"))
-    return name, made, why
+    algorithm = configured(catalog().algorithms[name], plan.algorithm.options, fixed=fixed, other_keys=("name", "seed"))
+    return name, algorithm, why
 
 
 def parts_of(plan: Plan) -> tuple[TreeRequirement, ...]:
     """The requirements that every leaf must meet, as [privacy] asks for them."""
-    privacy, found = Keys.of(plan.privacy, "privacy"), list[TreeRequirement]()
+    privacy, parts = Keys.of(plan.privacy, "privacy"), list[TreeRequirement]()
     try:
         if "k_anonymity" in privacy.table:
-            found.append(TreeKAnonymity(k=privacy.whole("k_anonymity") or 0))
+            parts.append(TreeKAnonymity(k=privacy.whole("k_anonymity") or 0))
         if "l_diversity" in privacy.table:
-            found.append(_diversity(Keys.of(privacy.table["l_diversity"], "privacy.l_diversity"), tree_of(plan)))
+            parts.append(_diversity(Keys.of(privacy.table["l_diversity"], "privacy.l_diversity"), tree_of(plan)))
     except ParameterError as error:
         raise PlanError(f"privacy.{error}") from None
-    if not found:
+    if not parts:
         raise PlanError(
             "privacy: nothing is asked of the leaves; give k_anonymity, l_diversity of kind 'recursive' or 'simple', "
             "or epsilon for noisy counts"
         )
-    return tuple(found)
+    return tuple(parts)
 
 
 def requirement(plan: Plan) -> TreeRequirement:
@@ -100,9 +100,9 @@ def requirement(plan: Plan) -> TreeRequirement:
     return requirement_of(parts_of(plan))
 
 
-def single(asked: TreeRequirement) -> tuple[TreeRequirement, ...]:
+def single(requirement: TreeRequirement) -> tuple[TreeRequirement, ...]:
     """The parts of a requirement."""
-    return asked.parts if isinstance(asked, TreeAllOf) else (asked,)
+    return requirement.parts if isinstance(requirement, TreeAllOf) else (requirement,)
 
 
 def _diversity(keys: Keys, tree: TreePlan) -> TreeRequirement:
@@ -124,12 +124,12 @@ def _diversity(keys: Keys, tree: TreePlan) -> TreeRequirement:
 
 def domains_of(plan: Plan) -> dict[str, Domain]:
     """The domains that the plan declares; others are read off the table."""
-    found: dict[str, Domain] = {}
+    domains: dict[str, Domain] = {}
     for name, column in plan.columns.items():
-        said = _domain(plan, name, column) if column.role in (Role.QUASI, Role.TARGET) else None
-        if said is not None:
-            found[name] = said
-    return found
+        domain = _domain(plan, name, column) if column.role in (Role.QUASI, Role.TARGET) else None
+        if domain is not None:
+            domains[name] = domain
+    return domains
 
 
 def _domain(plan: Plan, name: str, column: ColumnPlan) -> Domain | None:
@@ -137,15 +137,15 @@ def _domain(plan: Plan, name: str, column: ColumnPlan) -> Domain | None:
         return Categories(values=column.values)
     if column.hierarchy is None:
         return None
-    said = builder(column.hierarchy, f"columns.{name}.hierarchy", plan.folder).declared()
-    if isinstance(said, Numbers) and column.type in ("text", "category"):
+    domain = builder(column.hierarchy, f"columns.{name}.hierarchy", plan.folder).declared()
+    if isinstance(domain, Numbers) and column.type in ("text", "category"):
         raise PlanError(
             f"columns.{name}.hierarchy: it declares numbers, and the column has type = '{column.type}'; declare its "
             "values, or remove the type"
         )
-    if isinstance(said, Numbers) and column.role is Role.QUASI:
-        return said
-    return Categories(values=said.values) if isinstance(said, Categories) else None
+    if isinstance(domain, Numbers) and column.role is Role.QUASI:
+        return domain
+    return Categories(values=domain.values) if isinstance(domain, Categories) else None
 
 
 def check(plan: Plan) -> None:
@@ -197,9 +197,9 @@ def _check_noisy(plan: Plan) -> None:
         raise PlanError("tree.told: leaves with noisy counts show every class; remove the key")
     if tree.structure is not None:
         return
-    said: Mapping[str, Domain] = domains_of(plan)
+    domains: Mapping[str, Domain] = domains_of(plan)
     for name in (*attributes_of(plan), target_of(plan)):
-        if name not in said:
+        if name not in domains:
             raise PlanError(
                 f"columns.{name}: noisy counts need a declared domain: values = [..], or for numbers "
                 '{ kind = "grown", low = .., high = .. } as hierarchy'

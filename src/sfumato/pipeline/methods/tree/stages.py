@@ -76,11 +76,11 @@ class TreeRelease(Release):
     @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release."""
-        asked = self.plan.privacy.get("l_diversity", {})
-        observed = [one.name for one in self.shown[0].attributes if not one.declared]
-        told = [SPREAD] if asked.get("basis") == "hits" else []
-        told += [observed_mark(observed)] if observed else []
-        return [*told, *([DECLARED] if isinstance(self.found, NoisyTree) else []), *super().marks]
+        l_diversity = self.plan.privacy.get("l_diversity", {})
+        observed = [attribute.name for attribute in self.shown[0].attributes if not attribute.declared]
+        warnings = [SPREAD] if l_diversity.get("basis") == "hits" else []
+        warnings += [observed_mark(observed)] if observed else []
+        return [*warnings, *([DECLARED] if isinstance(self.found, NoisyTree) else []), *super().marks]
 
     def about_to_appear(self, folder: Path) -> None:
         """The ledger must hold what a bundle cites that is replaced here; and it notes where this one lies."""
@@ -113,28 +113,28 @@ class TreePrepared(Brief):
     """Further rows of people who have one already."""
 
 
-def begin(asked: Asked) -> Asked:
+def begin(request: Asked) -> Asked:
     """Refuse files that are not there; reserve what noisy counts cost before the data is touched."""
-    plan = asked.plan
+    plan = request.plan
     plan.attack.refuse_files(plan.folder)
     if not is_noisy(plan):
-        return asked
+        return request
     from sfumato.core.extras import require
     from sfumato.pipeline.methods.private.stages import begin as reserved
 
     require("opendp", "a tree with noisy counts")
     structure_of(plan)
-    return reserved(asked)
+    return reserved(request)
 
 
-def read(asked: Asked) -> Table:
+def read(request: Asked) -> Table:
     """The table; with noisy counts it may have no rows, and each person has few."""
-    plan = asked.plan
+    plan = request.plan
     if not is_noisy(plan):
-        return load_table(plan, asked.like, plan.input.path)
-    table = rows_or_none(plan, asked.like)
-    if asked.charge is not None:
-        ledger, reserved = asked.charge
+        return load_table(plan, request.like, plan.input.path)
+    table = rows_or_none(plan, request.like)
+    if request.charge is not None:
+        ledger, reserved = request.charge
         ledger.refuse_other(table, reserved)
     return bounded(table, plan)
 
@@ -142,31 +142,31 @@ def read(asked: Asked) -> Table:
 def structure_of(plan: Plan) -> TreeDocument:
     """The splits that the plan declares, without any count."""
     named, options = tree_of(plan).structure, algorithm_of(plan)[1]
-    said, attributes = domains_of(plan), attributes_of(plan)
+    domains, attributes = domains_of(plan), attributes_of(plan)
     if named is not None:
         place = plan.folder / named
         try:
             tree = read_tree(read_text(place))
         except (OSError, UnicodeDecodeError, DataError) as fault:
             raise PlanError(f"tree.structure: {place} cannot be read: {fault}") from None
-        strange = [one.name for one in tree.attributes if one.name not in attributes]
+        strange = [attribute.name for attribute in tree.attributes if attribute.name not in attributes]
         if strange or tree.target != target_of(plan):
             what = f"asks for {strange[0]!r}" if strange else f"names the class {tree.target!r}"
             raise PlanError(f"tree.structure: {place} {what}, which the plan does not")
-        return replace(tree, attributes=tuple(replace(one, declared=True) for one in tree.attributes))
+        return replace(tree, attributes=tuple(replace(attribute, declared=True) for attribute in tree.attributes))
     from sfumato.mining.attributes import Attribute
 
-    whole = [Attribute(name=name, domain=said[name], declared=True) for name in attributes]
-    classes: Any = said[target_of(plan)]
+    whole = [Attribute(name=name, domain=domains[name], declared=True) for name in attributes]
+    classes: Any = domains[target_of(plan)]
     try:
         return complete_structure(whole, target_of(plan), classes.values, options.split_by, options.parts)
     except ParameterError as error:
         raise PlanError(f"algorithm.{error}") from None
 
 
-def prepare(asked: Asked, table: Table) -> TreePrepared:
+def prepare(request: Asked, table: Table) -> TreePrepared:
     """The records over declared domains, or over those that the table has."""
-    plan, names = asked.plan, [*attributes_of(asked.plan), target_of(asked.plan)]
+    plan, names = request.plan, [*attributes_of(request.plan), target_of(request.plan)]
     for name in plan.columns:
         if name not in table.names:
             raise unknown_column(name, table.names, where=f"columns.{name}")
@@ -174,8 +174,8 @@ def prepare(asked: Asked, table: Table) -> TreePrepared:
         raise unknown_column(plan.input.unit, table.names, where="input.unit")
     if is_noisy(plan):
         tree = structure_of(plan)
-        found = read_like(table.frame, attributes=tree.attributes, target=tree.target, classes=tree.classes)
-        return TreePrepared(records=found, structure=tree)
+        table_records = read_like(table.frame, attributes=tree.attributes, target=tree.target, classes=tree.classes)
+        return TreePrepared(records=table_records, structure=tree)
     kept = table
     if plan.input.on_missing == "drop":
         gap = np.logical_or.reduce([table.is_missing(name).to_numpy() for name in names])
@@ -223,30 +223,30 @@ def trees_in(folder: Path) -> tuple[TreeDocument, ...]:
     """The trees of a bundle whose seal holds; rules are no trees."""
     from sfumato.pipeline.shared_models import models_in
 
-    found = models_in(folder, untouched(folder))
-    return tuple(one for one in found if isinstance(one, TreeDocument))
+    models = models_in(folder, untouched(folder))
+    return tuple(model for model in models if isinstance(model, TreeDocument))
 
 
-def search(asked: Asked, ready: TreePrepared, work: Work) -> Searched:
+def search(request: Asked, ready: TreePrepared, work: Work) -> Searched:
     """Learn and prune, or count with noise; what was paid for is settled."""
-    plan = asked.plan
+    plan = request.plan
     name, run, why = algorithm_of(plan)
     if ready.structure is None:
         chance = Chance(seed=plan.algorithm.seed)
-        found: Any = run(ready.records, requirement(plan), chance, reached(ready))
+        outcome: Any = run(ready.records, requirement(plan), chance, reached(ready))
     else:
-        found = _paid(asked, run(ready.structure, ready.records))
+        outcome = _paid(request, run(ready.structure, ready.records))
     return Searched(
-        prepared=ready, outcome=found, algorithm=name, why=why, beside=_grown_instead(asked, ready, name, found)
+        prepared=ready, outcome=outcome, algorithm=name, why=why, beside=_grown_instead(request, ready, name, outcome)
     )
 
 
-def _grown_instead(asked: Asked, ready: TreePrepared, name: str, forest: Any) -> tuple[str, ...]:
+def _grown_instead(request: Asked, ready: TreePrepared, name: str, forest: Any) -> tuple[str, ...]:
     """What ldm finds where atp ends with a single leaf: merging siblings can undo every split, growing cannot."""
     if name != ATP or any(tree.nodes > 1 for tree in forest.trees):
         return ()
     try:
-        grown = GrownTrees()(ready.records, requirement(asked.plan), Chance(seed=0), reached(ready))
+        grown = GrownTrees()(ready.records, requirement(request.plan), Chance(seed=0), reached(ready))
     except (Infeasible, DataError):
         return ()
     leaves = max(len(tree.leaves) for tree in grown.trees)
@@ -260,26 +260,26 @@ def reached(ready: TreePrepared) -> list[Reached]:
     return [(leaves_of(tree, ready.frame), tree.nodes) for tree in ready.earlier if not tree.empty]
 
 
-def _paid(asked: Asked, found: NoisyTree) -> NoisyTree:
+def _paid(request: Asked, noisy_tree: NoisyTree) -> NoisyTree:
     """Noisy counts with all that they cost a person; settled in the ledger."""
     from sfumato.dp.events import Grouped
     from sfumato.pipeline.methods.private.plan import promise_of
 
-    rows, event = asked.plan.input.rows_per_unit, found.event
+    rows, event = request.plan.input.rows_per_unit, noisy_tree.event
     if rows > 1:
         event = Grouped(part=event, rows=rows, what="all rows of one person")
-    if not promise_of(asked.plan).kept_by(event):
+    if not promise_of(request.plan).kept_by(event):
         raise ClaimRefuted("the counts cost something else than was promised; nothing was written")
-    if asked.charge is not None:
-        ledger, reserved = asked.charge
+    if request.charge is not None:
+        ledger, reserved = request.charge
         ledger.settle(reserved, event)
-    return replace(found, event=event)
+    return replace(noisy_tree, event=event)
 
 
-def recode(asked: Asked, found: Searched) -> pl.DataFrame:
+def recode(request: Asked, result: Searched) -> pl.DataFrame:
     """The documents, a row each."""
-    told, form = tree_of(asked.plan).told, tree_of(asked.plan).form
-    trees = shown_trees(found.outcome, told)
+    leaf_content, form = tree_of(request.plan).told, tree_of(request.plan).form
+    trees = shown_trees(result.outcome, leaf_content)
     most = max(len(tree.leaves) for tree in trees)
     if form == "rules" and most * (most - 1) // 2 > MOST_PAIRS:
         raise PlanError(f"tree.form: {most:,} rules are too many to compare each with each; publish a tree")
@@ -287,72 +287,72 @@ def recode(asked: Asked, found: Searched) -> pl.DataFrame:
     return pl.DataFrame({DOCUMENT: texts}, schema={DOCUMENT: pl.String})
 
 
-def shown_trees(found: Forest | NoisyTree, told: str) -> tuple[TreeDocument, ...]:
+def shown_trees(outcome: Forest | NoisyTree, leaf_content: str) -> tuple[TreeDocument, ...]:
     """The trees as they are told: with the counts of every class, or hit and miss alone."""
-    trees = (found.tree,) if isinstance(found, NoisyTree) else found.trees
-    return trees if told == "counts" else tuple(tree.without_counts() for tree in trees)
+    trees = (outcome.tree,) if isinstance(outcome, NoisyTree) else outcome.trees
+    return trees if leaf_content == "counts" else tuple(tree.without_counts() for tree in trees)
 
 
-def judge(kind: Kind, asked: Asked, found: Searched, rows: pl.DataFrame) -> TreeRelease:
+def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> TreeRelease:
     """Every leaf as it is told is judged, and the meetings of leaves where there are several trees."""
-    ready: TreePrepared = found.prepared
-    shown = shown_trees(found.outcome, tree_of(asked.plan).told)
-    claims = _promised(asked.plan) if ready.structure is not None else _judged(asked.plan, ready, shown)
-    broken = next((one for one in claims if not one.holds), None)
+    ready: TreePrepared = result.prepared
+    trees = shown_trees(result.outcome, tree_of(request.plan).told)
+    claims = _promised(request.plan) if ready.structure is not None else _judged(request.plan, ready, trees)
+    broken = next((claim for claim in claims if not claim.holds), None)
     if broken is not None:
         raise ClaimRefuted(f"{broken.model} does not hold {broken.note}; nothing was written")
     return TreeRelease(
         kind=kind,
-        plan=asked.plan,
+        plan=request.plan,
         prepared=ready,
-        found=found.outcome,
-        shown=shown,
+        found=result.outcome,
+        shown=trees,
         earlier=ready.earlier,
-        charge=asked.charge,
+        charge=request.charge,
         rows=rows,
         claims=claims,
         utility={},
-        algorithm=found.algorithm,
-        why=found.why,
-        advice=found.beside,
-        like=asked.like,
+        algorithm=result.algorithm,
+        why=result.why,
+        advice=result.beside,
+        like=request.like,
     )
 
 
-def _judged(plan: Plan, ready: TreePrepared, shown: tuple[TreeDocument, ...]) -> tuple[Claim, ...]:
-    parts, every = single(requirement(plan)), len(shown) + len(plan.attack.earlier)
-    figures = [tree.leaf_figures() for tree in shown]
-    alone = [_worst(part, [part.check(one) for one in figures]) for part in parts]
+def _judged(plan: Plan, ready: TreePrepared, trees: tuple[TreeDocument, ...]) -> tuple[Claim, ...]:
+    parts, every = single(requirement(plan)), len(trees) + len(plan.attack.earlier)
+    figures = [tree.leaf_figures() for tree in trees]
+    alone = [_worst(part, [part.check(tree_figures) for tree_figures in figures]) for part in parts]
     if every < 2:
         return tuple(alone)
-    verdicts = [judged_together(shown, ready.records, part, reached(ready)) for part in parts]
+    verdicts = [judged_together(trees, ready.records, part, reached(ready)) for part in parts]
     joint = [
-        _claim(part, one, "where leaves of all trees meet", {TOGETHER: every})
-        for part, one in zip(parts, verdicts, strict=True)
+        _claim(part, verdict, "where leaves of all trees meet", {TOGETHER: every})
+        for part, verdict in zip(parts, verdicts, strict=True)
     ]
     return (*alone, *joint)
 
 
 def _worst(part: TreeRequirement, verdicts: list[Verdict]) -> Claim:
     pick = max if verdicts[0].sense in ("at most", "below") else min
-    reached = pick(one.reached for one in verdicts)
-    failing = np.concatenate([one.failing for one in verdicts])
+    reached = pick(verdict.reached for verdict in verdicts)
+    failing = np.concatenate([verdict.failing for verdict in verdicts])
     whole = replace(verdicts[0], reached=reached, failing=failing, holds=not len(failing))
     return _claim(part, whole, "of every leaf", {})
 
 
-def _claim(part: TreeRequirement, found: Verdict, note: str, more: dict[str, Any]) -> Claim:
+def _claim(part: TreeRequirement, verdict: Verdict, note: str, more: dict[str, Any]) -> Claim:
     parameters: dict[str, Any] = plain(asdict(part))  # type: ignore[call-overload]
     return Claim(
         model=part.name,
         parameters={**parameters, **more},
-        holds=found.holds,
-        sense=found.sense,
-        limit=found.limit,
+        holds=verdict.holds,
+        sense=verdict.sense,
+        limit=verdict.limit,
         reading="value",
-        as_value=found.reached,
-        as_wildcard=found.reached,
-        classes_failing=len(found.failing),
+        as_value=verdict.reached,
+        as_wildcard=verdict.reached,
+        classes_failing=len(verdict.failing),
         note=note,
     )
 
