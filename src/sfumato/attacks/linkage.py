@@ -95,7 +95,7 @@ def _readable(subject: Subject) -> list[Mask]:
 
 
 def _weights(queries: Codes, others: Codes, weights: Ints, tables: Sequence[Mask]) -> Ints:
-    """For each column of ``asked``, the weight of the columns of ``others`` that agree with it in all rows.
+    """For each of ``queries``, the weight of those columns of ``others`` that agree with it in all rows.
 
     Columns are put in the order of their selectivity and asked for in lexicographic order, so that what begins alike is
     filtered once.

@@ -190,7 +190,7 @@ def unstopped() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-# Calls of compiled code that does not look at signals, made beside: a request to stop ends the wait at once.
+# Calls of compiled code that does not look at signals, made in a thread: a request to stop ends the wait at once.
 
 
 T = TypeVar("T")
@@ -204,7 +204,7 @@ def run_in_thread(call: Callable[[], T]) -> T:
     The call runs in a thread that ends with the process. It must release Python's lock, as HiGHS does, and change
     nothing that somebody else uses.
 
-    >>> beside(lambda: 6 * 7)
+    >>> run_in_thread(lambda: 6 * 7)
     42
     """
     results: list[T] = []

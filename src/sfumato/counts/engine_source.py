@@ -93,7 +93,7 @@ def batches(folder: Path, most: int = BATCH) -> Iterator[pl.DataFrame]:
 
 
 def refuse_changed(counts: Counts, mapping: CellMapping, rows: int, source: str) -> None:
-    """Refuse rows that are not those that were counted; ``found`` are those of each cell now."""
+    """Refuse rows that are not those that were counted; ``counts`` are those of each cell now."""
     many, whole = int(counts.sum()), int(mapping.cells.sizes.sum()) == rows
     if many != rows or (whole and not np.array_equal(counts, mapping.cells.sizes)):
         raise DataError(

@@ -242,7 +242,7 @@ def ancestor_paths(name: str, paths: Any) -> None:
 
 
 def explained(verdict: Verdict, *, requirement: str, measurement: str, merging: bool = True) -> Verdict:
-    """The verdict on the whole table as one class, with words for a failure; ``{}`` in ``found`` is what was reached.
+    """The verdict on the whole table as one class, with words for a failure; ``{}`` in ``measurement`` stands for it.
 
     Where joining classes can break the model (``merging`` false), a failure here does not rule out other releases.
     """

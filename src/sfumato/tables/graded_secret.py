@@ -193,7 +193,7 @@ def translated(cells: pl.Series, translate: Callable[[str], str], missing: Itera
 def nine_digits(number: float) -> str:
     """A number that was computed, to nine digits.
 
-    >>> said(38.50000000001), said(2.0)
+    >>> nine_digits(38.50000000001), nine_digits(2.0)
     ('38.5', '2')
     """
     return f"{number:.9g}"

@@ -66,7 +66,7 @@ def blood(rows: int, seed: int) -> pl.DataFrame:
 def blood_leaf(number: int) -> str:
     """The name of a value.
 
-    >>> leaf(0), leaf(7)
+    >>> blood_leaf(0), blood_leaf(7)
     ('v1', 'v8')
     """
     return f"v{number + 1}"
@@ -136,7 +136,7 @@ def icu(rows: int, seed: int) -> pl.DataFrame:
 def icu_code_paths() -> dict[str, Sequence[str]]:
     """Every code with its chapter and its kind.
 
-    >>> code_paths()["2.3.1"]
+    >>> icu_code_paths()["2.3.1"]
     ('2.3', '2')
     """
     numbers = range(1, _CODES + 1)
