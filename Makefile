@@ -8,7 +8,7 @@ OURSELVES := $(PIP) --no-deps --no-build-isolation -e .
 # What the first command would otherwise compile: modules, templates of pages, loops for paths and sets.
 AHEAD := $(BIN)/python -m compileall -q src && $(BIN)/python -m sfumato.reports && $(BIN)/python -m sfumato.core.kernels
 
-.PHONY: demo test test-quick test-full check bench pictures wheel lock clean
+.PHONY: demo test test-quick test-full check bench pictures wheel catalogs lock clean
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
@@ -95,6 +95,10 @@ pictures: .venv/.ready-test .venv/.ready-browser
 # dist/*.whl; the same bytes from the same commit, wherever and whenever it is built.
 wheel: .venv/.ready-build
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m hatchling build -t wheel
+
+# The catalogs of translations, after a .po file changed.
+catalogs: .venv/.ready-test
+	$(BIN)/pybabel compile --directory src/sfumato/reports/locale --domain sfumato
 
 # Digests of whatever pyproject.toml asks for. Versions stay as they are; `make lock UPGRADE=--upgrade` takes the newest.
 UPGRADE ?=

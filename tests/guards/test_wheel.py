@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ENDS = {".py", ".csv", ".j2", ".css", ".js", ".md", ".svg", ".toml", ".typed"}
+ENDS = {".mo", ".po", ".py", ".csv", ".j2", ".css", ".js", ".md", ".svg", ".toml", ".typed"}
 DOCS = "sfumato/studio/docs"
 """Where the wheel has the pages that the studio shows."""
 

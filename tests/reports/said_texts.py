@@ -1,4 +1,4 @@
-"""Every text of pages: in calls of ``translated`` and ``t``, and in the tables that these look into."""
+"""Every text of pages: in calls of ``translated`` and ``_``, and in the tables that these look into."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def said_texts() -> frozenset[str]:
 
 
 def templates() -> Iterator[str]:
-    """The texts that templates hand to ``t``."""
+    """The texts that templates hand to ``_``."""
     made = environment()
     for name in made.list_templates(extensions=["j2"]):
         if name in ENGLISH_PAGES or made.loader is None:
             continue
         tree = made.parse(made.loader.get_source(made, name)[0])
         for call in tree.find_all(nodes.Call):
-            if isinstance(call.node, nodes.Name) and call.node.name == "t":
+            if isinstance(call.node, nodes.Name) and call.node.name == "_":
                 yield from _consts(call.args[0])
 
 

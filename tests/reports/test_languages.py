@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from gettext import NullTranslations
 from html.parser import HTMLParser
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from jinja2 import nodes
 
 import sfumato as sf
@@ -23,13 +27,13 @@ from sfumato.reports.language import (
     apart,
     count,
     figured,
-    finished_texts,
+    messages,
     number,
     odds,
+    patterns,
     retold,
     share,
     speaking,
-    texts,
     translated,
 )
 from sfumato.reports.pages import environment
@@ -48,14 +52,26 @@ MARKS = re.compile(r"</?\w+>|&\w+;")
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_text_is_there_and_nothing_else(name: str):
-    found = set(texts(name))
+    found = set(messages(name))
     assert sorted(said_texts() - found) == []
     assert sorted(found - said_texts()) == []
 
 
 def _sections(name: str) -> Iterator[tuple[str, str]]:
-    yield from texts(name).items()
-    yield from language._texts(name, is_finished=True).items()
+    yield from messages(name).items()
+    yield from messages(name, "finished").items()
+    yield from messages(name, "attack").items()
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_compiled_catalog_is_that_of_the_texts(name: str):
+    folder = language.LOCALE / name / "LC_MESSAGES"
+    with (folder / "sfumato.po").open("rb") as file:
+        texts = read_po(file, locale=name)
+    assert not [message.id for message in texts if message.id and (not message.string or message.fuzzy)]
+    compiled = BytesIO()
+    write_mo(compiled, texts)
+    assert compiled.getvalue() == (folder / "sfumato.mo").read_bytes(), "run `make catalogs`"
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -72,7 +88,7 @@ def test_a_finished_text_is_one_that_the_sources_tell(name: str):
     """Each piece between places stands in a string of the sources, so a text that none of them writes is noticed."""
     written = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py"))
     joined = re.sub(r"\"\s*\n\s*f?\"", "", written).replace("_", " ")
-    pieces = {one for english in language._texts(name, is_finished=True) for one in PLACES.split(english)}
+    pieces = {one for english in messages(name, "finished") for one in PLACES.split(english)}
     assert sorted(one for one in pieces if one.strip(" ()',.;:-0123456789") not in joined) == sorted(PUT_TOGETHER)
 
 
@@ -82,7 +98,7 @@ def test_only_texts_of_templates_are_trusted():
     assert made.loader is not None
     for name in made.list_templates(extensions=["j2"]):
         for call in made.parse(made.loader.get_source(made, name)[0]).find_all(nodes.Call):
-            if isinstance(call.node, nodes.Name) and call.node.name == "t":
+            if isinstance(call.node, nodes.Name) and call.node.name == "_":
                 assert isinstance(call.args[0], nodes.Const | nodes.CondExpr), name
                 assert not list(call.args[0].find_all(nodes.Getattr)) or isinstance(call.args[0], nodes.CondExpr)
 
@@ -115,11 +131,11 @@ def test_a_language_ends_where_it_began():
     assert translated("yes") == "yes"
 
 
-class _Bracketed(dict[str, str]):
+class _Bracketed(NullTranslations):
     """A language in which every text is itself in brackets."""
 
-    def get(self, key: str, default: Any = None) -> str:  # type: ignore[override]
-        return f"⟦{key}⟧" if any(map(str.isalpha, key)) else key
+    def gettext(self, message: str) -> str:
+        return f"⟦{message}⟧" if any(map(str.isalpha, message)) else message
 
 
 class _Words(HTMLParser):
@@ -198,9 +214,12 @@ KNOWN = {"sfumato", "ln", "in", "or"}
 
 @pytest.fixture
 def bracketed(monkeypatch: pytest.MonkeyPatch) -> None:
-    patterns = tuple((pattern, f"⟦{other}⟧") for pattern, other in finished_texts("de"))
-    monkeypatch.setattr(language, "texts", lambda _: _Bracketed())
-    monkeypatch.setattr(language, "finished_texts", lambda _: patterns)
+    bracketed_patterns = {
+        context: tuple((pattern, f"⟦{other}⟧") for pattern, other in patterns("de", context))
+        for context in ("finished", "attack")
+    }
+    monkeypatch.setattr(language, "catalog", lambda _: _Bracketed())
+    monkeypatch.setattr(language, "patterns", lambda _, context: bracketed_patterns[context])
 
 
 def _public(folder: Path, speech: str) -> str:
@@ -213,7 +232,7 @@ def _public(folder: Path, speech: str) -> str:
 def _data_words(folder: Path) -> set[str]:
     manifest = load(folder / "manifest.json")
     kept = {key: one for key, one in manifest.items() if key not in TOLD}
-    kept["attacks"] = [{key: one[key] for key in ("attack", "limit")} for one in manifest.get("attacks", ())]
+    kept["attacks"] = [one["limit"] for one in manifest.get("attacks", ())]
     kept["recoding"] = {key: one for key, one in manifest.get("recoding", {}).items() if key not in ("why", "steps")}
     tables = [one.frame for one in tables_of(folder, manifest).values()]
     cells = [str(cell) for frame in tables for column in frame.columns for cell in frame[column].unique()]

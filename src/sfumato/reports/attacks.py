@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.attacks.finding import Finding, Outcome, Rate
-from sfumato.reports.language import count, retold, share, translated
+from sfumato.reports.language import attack_title, count, retold, share, translated
 from sfumato.reports.svg import (
     AFTER,
     ALARM,
@@ -61,7 +61,7 @@ def verdicts(findings: Sequence[Finding]) -> tuple[Verdict, ...]:
     """The findings in words, threat by threat; what two attacks found alike is said once."""
     return tuple(
         Verdict(
-            attack=finding.attack,
+            attack=attack_title(finding.attack),
             threat=translated(finding.threat),
             who=who(finding),
             verdict=verdict(finding),
@@ -205,7 +205,7 @@ def skipped_words(skipped: Mapping[str, str]) -> list[str]:
     """The attacks that could not be made, with the reason; those with the same reason together."""
     names: dict[str, list[str]] = {}
     for name, why in skipped.items():
-        names.setdefault(why, []).append(name)
+        names.setdefault(why, []).append(attack_title(name))
     return [f"{', '.join(some)}: {retold(why)}" for why, some in names.items()]
 
 
@@ -269,7 +269,10 @@ def pictured(findings: Sequence[Finding]) -> tuple[Picture, Picture] | None:
 def _compared(finding: Finding) -> str:
     rate = share(finding.rate.value) if finding.rate.carried_out else translated(str(Outcome.NOT_TRIED))
     return translated(
-        "{attack}: {rate} against {base}", attack=finding.attack, rate=rate, base=share(finding.baseline.value)
+        "{attack}: {rate} against {base}",
+        attack=attack_title(finding.attack),
+        rate=rate,
+        base=share(finding.baseline.value),
     )
 
 
@@ -281,7 +284,7 @@ def _drawn(findings: Sequence[Finding], frame: _Frame) -> str:
             threat = finding.threat
             parts.append(words(translated(threat), 0, y + 20, tone=MUTED, size=frame.size))
             y += 28
-        lines = frame.name(finding.attack)
+        lines = frame.name(attack_title(finding.attack))
         parts += _row(finding, lines, y, frame)
         y += frame.height(lines)
     grid = [line(frame.at(x), 4, frame.at(x), y + 2) for x in _TICKS]

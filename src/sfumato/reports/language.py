@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from gettext import NullTranslations, translation
 from itertools import accumulate
 from math import isfinite, isinf, isnan
 from pathlib import Path
@@ -15,21 +16,22 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from sfumato.core.errors import PlanError, listed
-from sfumato.core.strict_parsing import read_toml
 
-# The language of a page. English texts stand in the code and the templates; other languages in one file each.
+# The language of a page. English texts are in the code and the templates; every other language has a gettext catalog,
+# ``locale/LANGUAGE/LC_MESSAGES/sfumato.po``, compiled to ``.mo`` by ``make catalogs``. A text is looked up with its
+# places in braces; without a translation it stays English. The tests compare the catalogs with every text in use.
 #
-# A text is looked up as it stands, with its places in braces; a text that a language does not have stays English. The
-# tests compare every file with every text that can be looked up, so none is missing.
-#
-# Attacks and manifests tell finished English texts, with values in them. The sections of a file whose names begin with
-# ``told`` have these texts with places: whatever fits one is said in the language, and the values stay as they are.
+# Attacks and manifests give finished English sentences with values in them. Messages of the context ``finished`` are
+# these sentences with places: a sentence that fits one is translated, and the values stay. Those of the context
+# ``attack`` are the titles of attacks.
 
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "de": "Deutsch"}
 """The languages that pages speak, each with its own name."""
-PLACE = Path(__file__).parent / "languages"
-"""Where the texts of languages other than English are."""
+LOCALE = Path(__file__).parent / "locale"
+"""Where the catalogs of languages other than English are."""
+_CONTEXT = re.compile("([^\x04]*)\x04")
+"""How gettext marks the context of a message in a catalog."""
 _SPOKEN: ContextVar[str] = ContextVar("language", default="en")
 _MARKS: Mapping[str, Mapping[int, str]] = {"de": {ord(","): ".", ord("."): ","}}
 """What stands for the marks of thousands and of decimals."""
@@ -67,7 +69,9 @@ def translated(text: str, /, **values: Any) -> str:
     >>> translated("{rows} rows", rows=3)
     '3 rows'
     """
-    words = texts(_SPOKEN.get()).get(text.replace("\n", " "), text)
+    key = text.replace("\n", " ")
+    words = catalog(_SPOKEN.get()).gettext(key) if key else text
+    words = text if words == key else words
     return words.format(**values) if values else words
 
 
@@ -96,7 +100,7 @@ def _retold(text: str, language: str) -> str:
 
     A sentence of several parts is known if all of them are.
     """
-    for pattern, other in finished_texts(language):
+    for pattern, other in patterns(language, "finished"):
         match = pattern.fullmatch(text)
         if match is not None:
             return other.format(**{name: _placed(name, value, language) for name, value in match.groupdict().items()})
@@ -114,11 +118,36 @@ def _placed(name: str, value: str, language: str) -> str:
     return value.translate(_MARKS.get(language, {})) if _FIGURE.fullmatch(name) else value
 
 
+def attack_title(title: str) -> str:
+    """The title of an attack, with what it was made for, in the language that is spoken now.
+
+    >>> with speaking("de"):
+    ...     attack_title("lkc-adversary of income, 2 known, worst"), attack_title("definetti, foreground")
+    ('LKC-Angreifer von income, 2 bekannt, schlimmste', 'deFinetti, Vordergrundwissen')
+    """
+    return _attack_title(title, _SPOKEN.get()) or title
+
+
+def _attack_title(title: str, language: str) -> str:
+    """A title in a language: its places called told hold shorter titles; nothing where no attack has this title."""
+    for pattern, other in patterns(language, "attack"):
+        match = pattern.fullmatch(title)
+        if match is not None:
+            parts = match.groupdict()
+            titles = {name: _attack_title(part, language) for name, part in parts.items() if name.startswith("told")}
+            if all(titles.values()):
+                return other.format(**(parts | titles))
+    return ""
+
+
 @cache
-def finished_texts(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """The finished texts that a language has, as patterns; those with most words of their own come first."""
-    texts = _texts(language, is_finished=True)
-    ordered = sorted(texts, key=lambda text: -len(_PLACE.sub("", text)))
+def patterns(language: str, context: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """The texts that a language has in a context, as patterns; those with most words of their own come first.
+
+    Of two with as many words, the one with fewer free names comes first.
+    """
+    texts = messages(language, context)
+    ordered = sorted(texts, key=lambda text: (-len(_PLACE.sub("", text)), text.count("{name")))
     return tuple((_pattern(text), texts[text]) for text in ordered)
 
 
@@ -134,17 +163,21 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 @cache
-def texts(language: str) -> Mapping[str, str]:
-    """English texts with what they are in a language; nothing for English itself."""
-    return _texts(language, is_finished=False)
+def catalog(language: str) -> NullTranslations:
+    """The translations of a language; English needs none."""
+    return translation("sfumato", LOCALE, languages=[language], fallback=language == "en")
 
 
-def _texts(language: str, *, is_finished: bool) -> dict[str, str]:
-    """The texts of the sections whose names begin with ``told``, or of the others."""
-    if language == "en":
-        return {}
-    parts = read_toml((PLACE / f"{language}.toml").read_text(encoding="utf-8"))
-    return {k: v for name, part in parts.items() if name.startswith("told") == is_finished for k, v in part.items()}
+@cache
+def messages(language: str, context: str = "") -> Mapping[str, str]:
+    """English texts of a context with their translations."""
+    entries: Mapping[str, str] = getattr(catalog(language), "_catalog", {})  # gettext offers no other way to list them
+    texts = {}
+    for key, words in entries.items():
+        match = _CONTEXT.match(key)
+        if key and (match[1] if match else "") == context:
+            texts[key[match.end() :] if match else key] = words
+    return texts
 
 
 # Numbers as people read them: 30,162; 0.4 %; 1 in 5; in German 30.162; 0,4 %; 1 von 5.

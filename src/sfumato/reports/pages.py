@@ -114,6 +114,7 @@ def environment() -> Environment:
     jinja_environment = Environment(
         loader=PackageLoader("sfumato.reports", "templates"),
         bytecode_cache=TemplateCache(Path(__file__).parent / "templates"),
+        extensions=["jinja2.ext.i18n"],
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -121,14 +122,14 @@ def environment() -> Environment:
         finalize=lambda value: language.seen(value) if type(value) is str else value,
     )
     jinja_environment.filters.update(_filters(), drawn=Markup)
-    jinja_environment.globals.update(t=_told, about_heads=ABOUT)
+    jinja_environment.globals.update(_=_markup, gettext=_markup, about_heads=ABOUT)
     return jinja_environment
 
 
-def _told(text: str, /, **values: Any) -> Markup:
+def _markup(text: str, /, **values: Any) -> Markup:
     """A text of a template in the language of the page; it may hold marks of HTML, and values are escaped.
 
-    So the text must stand in the template; one that comes with the facts passes through the filter ``said``.
+    So the text must stand in the template; one that comes with the facts passes through the filter ``translated``.
     """
     from markupsafe import Markup, escape
 
@@ -149,7 +150,8 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "role": lambda role: translated(sentences.ROLES.get(role, role)),
         "reading": lambda name: translated(sentences.READINGS.get(name, name)),
         "retold": retold,
-        "said": translated,
+        "attack_title": language.attack_title,
+        "translated": translated,
         "shown": lambda value, how: language.odds(value) if how == "odds" else language.share(value),
         "maybe": lambda value: language.NONE if value is None else language.count(value),
         "plain": lambda value: language.number(value) if isinstance(value, int | float) else retold(value),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sfumato.attacks.finding import Finding
 from sfumato.core.run_context import Work
 from sfumato.reports.bars import value_bars
-from sfumato.reports.language import label, share, translated
+from sfumato.reports.language import attack_title, label, share, translated
 from sfumato.reports.pages import audit_shown, page
 from sfumato.reports.svg import Picture
 
@@ -104,7 +104,11 @@ def render_graded(facts: GradedFacts, work: Work | None = None) -> str:
 def _tile(finding: Finding) -> tuple[str, str, str]:
     """The attack, its rate and its interval."""
     figures = {"low": share(finding.rate.low), "high": share(finding.rate.high), "guessed": share(finding.naive.value)}
-    return finding.attack, share(finding.rate.value), translated("{low} to {high}; a guesser {guessed}", **figures)
+    return (
+        attack_title(finding.attack),
+        share(finding.rate.value),
+        translated("{low} to {high}; a guesser {guessed}", **figures),
+    )
 
 
 def _graded_pictures(facts: GradedFacts, work: Work) -> list[tuple[str, str, Picture]]:
