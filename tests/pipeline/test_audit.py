@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from msgspec import structs
 
 import sfumato as sf
 from sfumato.attacks.finding import Limit, Rate
@@ -400,7 +401,7 @@ def test_sets_are_attacked_when_they_are_released_and_not_later(tmp_path: Path, 
     assert "paths and sets are attacked when they are released" in err
     with pytest.raises(BundleError, match="known whose record is whose"):
         audit(tmp_path / "out", frame)
-    quiet = replace(plan, attack=replace(plan.attack, run=False))
+    quiet = replace(plan, attack=structs.replace(plan.attack, run=False))
     assert sf.release(quiet, frame).write(tmp_path / "quiet").holds
     assert manifest(tmp_path / "quiet")["attacks"] == []
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from msgspec import structs
 
 import sfumato as sf
 from sfumato.core.run_context import Work
@@ -117,7 +118,7 @@ def test_what_is_not_said_is_chosen_by_the_plan(place: Path):
     bare = replace(plan(place), frontier=sf.Plan.parse({**TREE, "frontier": {}}).frontier)
     assert [dict(a) for a in default_algorithms(bare)] == [{"name": n} for n in ("auto", "mondrian", "datafly")]
     assert [p.parameters["privacy.k_anonymity"] for p in points(bare)[:5]] == [2, 4, 5, 10, 25]
-    own = replace(bare, algorithm=replace(bare.algorithm, name="optimal"))
+    own = replace(bare, algorithm=structs.replace(bare.algorithm, name="optimal"))
     assert [a["name"] for a in default_algorithms(own)] == ["optimal", "mondrian", "datafly"]
 
 

@@ -266,7 +266,12 @@ REFUSED = [
         {},
         "columns.path.separator must be one character",
     ),
-    ({"path": {**PATH, "grid": {}}}, {"km": {"k": 2, "m": 2}}, {}, "columns.path.grid goes with long"),
+    (
+        {"path": {**PATH, "grid": {"low": [0, 0], "high": [1, 1], "step": 1}}},
+        {"km": {"k": 2, "m": 2}},
+        {},
+        "columns.path.grid goes with long",
+    ),
     ({"ill": {"role": "quasi", "time_hierarchy": {}}}, {"km": {"k": 2, "m": 2}}, {}, "only a column with type"),
     ({"way": PATH}, {"km": {"k": 2, "m": 2}}, {}, "way"),
     ({"path": PATH, "ill": {"role": "quasi"}}, {"km": {"k": 2, "m": 2}}, {}, "columns.ill.hierarchy is missing"),

@@ -48,7 +48,7 @@ TASKS: Mapping[str, tuple[str, ...]] = {
     "Answer questions under a budget": ("query", "budget", "audit", "audit-noise"),
     "Collect randomized answers": ("collect",),
     "Work with other organisations": ("party", "graded"),
-    "Look things up": ("models", "algorithms", "metrics", "attacks", "reproduce", "completion"),
+    "Look things up": ("models", "algorithms", "metrics", "attacks", "schema", "reproduce", "completion"),
 }
 """Which commands serve which task; a command that stands nowhere is listed last."""
 
@@ -228,6 +228,7 @@ for verb in (
     tour.algorithms,
     tour.metrics,
     tour.attacks,
+    tour.schema,
     tour.studio,
     completion,
 ):

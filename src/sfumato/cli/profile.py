@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sfumato.cli.output import WIDTH, Input, Json, say, say_json, table, watched
+from sfumato.cli.output import WIDTH, Input, Json, json_text, say, say_json, table, watched
 
 if TYPE_CHECKING:
     from sfumato.pipeline.profile.profile import Profile
@@ -60,9 +60,9 @@ def profile(
     from sfumato.pipeline.profile.profile import profile as look
 
     if output is not None:
-        refuse_file(
-            output, force=force, sources=tuple(Path(source) for source in (data, database) if source is not None)
-        )
+        sources = tuple(Path(source) for source in (data, database) if source is not None)
+        for file in (output, output.with_suffix(".schema.json")):
+            refuse_file(file, force=force, sources=sources)
     stays = {"engine": engine, "connection": connection, "table": place, "query": query}
     stays["database"] = None if database is None else str(database)
     cells: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "header": header}
@@ -73,7 +73,12 @@ def profile(
     if output is not None:
         settings = {**reading, **({} if database is None else {"database": _relative(str(database), output)})}
         path = None if data is None else _relative(data, output)
-        write_whole(output, draft(table_profile, path=path, missing=markers, reading=settings), private=True)
+        from sfumato.pipeline.plan_schema import json_schema
+
+        schema = output.with_suffix(".schema.json")
+        text = draft(table_profile, path=path, missing=markers, reading=settings, schema=schema.name)
+        write_whole(schema, json_text(json_schema(), indent=2) + "\n")
+        write_whole(output, text, private=True)
     if as_json:
         say_json({**table_profile.to_json(), "plan": None if output is None else str(output)})
     else:

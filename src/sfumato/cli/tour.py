@@ -1,9 +1,9 @@
-"""`sfumato demo`, `studio`, and the catalog: `models`, `algorithms`, `metrics`, `attacks`."""
+"""`sfumato demo`, `studio`, `schema`, and the catalog: `models`, `algorithms`, `metrics`, `attacks`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -79,6 +79,18 @@ def models(as_json: Json = False) -> None:
     from sfumato.pipeline.catalog.catalog import model_rows
 
     _show(["model", "what holds", "in the plan's [privacy]"], model_rows(), as_json)
+
+
+def schema(
+    of: Annotated[Literal["plan", "manifest"], typer.Argument(help="What it describes: plan or manifest.")],
+    as_json: Json = False,
+) -> None:
+    """Print the JSON Schema of plans or of manifests, by which editors complete and check them."""
+    if of == "plan":
+        from sfumato.pipeline.plan_schema import json_schema
+    else:
+        from sfumato.bundles.manifest.releases import json_schema
+    say_json(json_schema())
 
 
 def algorithms(as_json: Json = False) -> None:

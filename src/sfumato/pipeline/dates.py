@@ -69,14 +69,16 @@ def _shifted(table: Table, plan: Plan) -> Table:
 
 def planned_shift(plan: Plan, name: str) -> DateShift:
     """The shift of a column, with the key that the plan names."""
-    settings: Mapping[str, Any] = plan.columns[name].shift or {}
-    key = read_key(plan.folder / settings["key_file"], where=f"columns.{name}.shift.key_file")
+    settings = plan.columns[name].shift
+    if settings is None:
+        raise PlanError(f"columns.{name}.shift is missing")
+    key = read_key(plan.folder / settings.key_file, where=f"columns.{name}.shift.key_file")
     return DateShift(
         key=key,
-        days=settings["days"],
-        by=str(settings.get("by") or plan.input.unit),
+        days=settings.days,
+        by=settings.by or str(plan.input.unit),
         period=period_of(settings, f"columns.{name}.shift"),
-        weeks=bool(settings.get("weeks")),
+        weeks=settings.weeks,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 from numpy.typing import NDArray
 
 from sfumato.core.errors import PlanError, SfumatoError
@@ -23,7 +24,6 @@ from sfumato.pipeline.methods.private.domains import declared, stated_domains
 from sfumato.pipeline.methods.private.plan import KEYS
 from sfumato.pipeline.plan.columns import ITEMIZED, column_plan
 from sfumato.pipeline.plan.hierarchies import builder
-from sfumato.pipeline.plan.keys import Keys
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.reports.private import domain_words
 from sfumato.tables.hierarchy import Hierarchy
@@ -166,10 +166,12 @@ def item_values(plan: Plan, table: Table, name: str, key: str) -> Table:
 
 def declared_values(plan: Plan, table: Table, name: str, declaration: Mapping[str, Any]) -> dict[str, Any]:
     """The domain that ``declaration`` declares for a column, in words, and what becomes of rows that lie outside it."""
-    column = column_plan(Keys.of(declaration, f"columns.{name}"), name)
+    column = column_plan(declaration, name)
     if column.domain_from == "discover":
         return {"words": "A release looks for it with a part of the budget.", "notes": []}
-    alone = replace(plan, columns={name: replace(column, role=Role.QUASI)}, privacy={"epsilon": 1}, learner=None)
+    alone = replace(
+        plan, columns={name: structs.replace(column, role=Role.QUASI)}, privacy={"epsilon": 1}, learner=None
+    )
     ready = declared(alone, table)
     stated = stated_domains(ready.table)["columns"][name]
     return {"words": domain_words(stated), "notes": list(ready.notes)}

@@ -10,6 +10,7 @@ from typing import Any
 from sfumato.bundles.manifest.sections import is_named
 from sfumato.bundles.provenance import Check
 from sfumato.core.errors import PlanError, SfumatoError, listed
+from sfumato.core.records import decoded
 from sfumato.pipeline.catalog.catalog import catalog, named
 from sfumato.pipeline.catalog.parts import COMMON, AlgorithmPart, configured, option_names
 from sfumato.pipeline.methods import kind_stated
@@ -45,10 +46,10 @@ def _values(manifest: Mapping[str, Any], part: AlgorithmPart, extra: Sequence[st
     """Every value of the plan is one that a plan can have: the records that read plans read it again."""
     what, plan = "values of the plan", manifest["plan"]
     try:
-        options = AlgorithmPlan.of(Keys.of(plan["algorithm"], "algorithm")).options
+        options = AlgorithmPlan.of(plan["algorithm"]).options
         _refuse_options(part, {key: value for key, value in options.items() if key not in extra}, manifest)
         attack = {key: value for key, value in plan["attack"].items() if key != "earlier" and value is not None}
-        AttackPlan.of(Keys.of(attack, "attack"))
+        decoded(attack, AttackPlan, "attack")
         named(plan["utility"]["metric"], catalog().metrics, "metric")
         for name, column in plan["columns"].items():
             for key in ("hierarchy", "time_hierarchy"):

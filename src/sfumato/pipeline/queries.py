@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from sfumato.core.errors import BudgetError, DataError, ParameterError, PlanError, listed, nearest
 from sfumato.core.extras import require
 from sfumato.core.input_files import read_text
@@ -179,7 +181,7 @@ def rules_of(plan: Plan) -> ExactRules:
         if plan.columns[name].role is Role.SENSITIVE or plan.columns[name].guarded:
             raise PlanError(f"audit.public: {name!r} is sensitive, and a condition on it would tell of its values")
     try:
-        spans = {name: Span(**span) for name, span in audit_plan.width.items()}
+        spans = {name: Span(**structs.asdict(span)) for name, span in audit_plan.width.items()}
         return ExactRules(
             values=audit_plan.values, public=public, k=audit_plan.k, groups=audit_plan.groups, width=spans
         )

@@ -353,8 +353,8 @@ def refuse_output(folder: Path, inside: Path | None, *, force: bool) -> None:
 def refuse_key_inside(plan: Plan, folder: Path) -> None:
     """Refuse to write a bundle around the key of its pseudonyms or of its shifted dates."""
     for name, column in plan.columns.items():
-        for key, tree in (("pseudonym", column.pseudonym), ("shift", column.shift)):
-            if tree is not None and folder.resolve() in (plan.folder / tree["key_file"]).resolve().parents:
+        for key, settings in (("pseudonym", column.pseudonym), ("shift", column.shift)):
+            if settings is not None and folder.resolve() in (plan.folder / settings.key_file).resolve().parents:
                 raise PlanError(f"columns.{name}.{key}.key_file: the key must not lie inside the bundle {folder}")
 
 
@@ -550,5 +550,5 @@ def _keys(plan: Plan) -> dict[str, Pseudonyms]:
     for name, column in plan.columns.items():
         if column.pseudonym is not None:
             pseudonym, where = column.pseudonym, f"columns.{name}.pseudonym.key_file"
-            keys[name] = Pseudonyms.load(plan.folder / pseudonym["key_file"], where=where, bound=pseudonym.get("name"))
+            keys[name] = Pseudonyms.load(plan.folder / pseudonym.key_file, where=where, bound=pseudonym.name)
     return keys

@@ -12,6 +12,7 @@ from sfumato.attacks.guarantees import Reader, nothing
 from sfumato.attacks.subject import Subject
 from sfumato.core.errors import ParameterError, PlanError, listed, nearest
 from sfumato.core.randomness import Chance
+from sfumato.core.records import decoded, record_of
 from sfumato.counts.sources import Need
 from sfumato.tables.files import Format
 
@@ -206,6 +207,7 @@ def configured(
             and field.name not in {*set_elsewhere, *options}
         ):
             raise PlanError(f"algorithm.{field.name} is missing; {part.name} needs it")
+    decoded(options, record_of(part.found, without=tuple(set_elsewhere)), "algorithm")
     try:
         return part.found(**set_elsewhere, **options)
     except ParameterError as error:

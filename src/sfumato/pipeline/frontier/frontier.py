@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from sfumato.bundles.manifest.document import plain
 from sfumato.bundles.provenance import Verification
 from sfumato.core.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_INFEASIBLE, EXIT_REFUTED, PlanError
@@ -318,5 +320,5 @@ def _on_disk(plan: Plan, frame: object) -> Iterator[Plan]:
     with temporary("frontier") as place:
         path = place / "frame.parquet"
         from_frame(frame, missing=plan.input.missing).frame.write_parquet(path)
-        stored = replace(plan.input, path=str(path.resolve()), names=(), trim=False)
+        stored = structs.replace(plan.input, path=str(path.resolve()), names=(), trim=False)
         yield replace(plan, format=plan.output_format, input=stored)

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -24,7 +24,6 @@ from sfumato.metrics.classification import MOST_ROWS, STUDY
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.frontier.axes import ACCURACY
 from sfumato.pipeline.methods import kind_of
-from sfumato.pipeline.plan.columns import ColumnPlan
 from sfumato.pipeline.plan.evaluation import Grid, Tree
 from sfumato.pipeline.plan.plan import Plan, put
 from sfumato.pipeline.profile.draft import toml
@@ -93,7 +92,6 @@ def _check_value(bases: Sequence[Tree], key: str, value: Any, folder: Path) -> N
 
 MOST_POINTS = 10_000
 """More would hardly be looked at."""
-_OF_COLUMNS = ("type", "hierarchy", "pseudonym", "format", "pivot", "shift")
 _SHARED = ("max_suppressed", "suppressed", "exempt_suppressed", "seconds", "seed")
 
 
@@ -169,23 +167,12 @@ def format_value(value: Any) -> str:
 
 
 def tree_of(plan: Plan) -> dict[str, Any]:
-    """The plan as nested tables, without its frontier: ``Plan.parse`` of it gives the same plan again."""
-    columns = {
-        name: {
-            "role": str(c.role),
-            **_said({key: getattr(c, key) for key in _OF_COLUMNS}),
-            **_declared(c),
-        }
-        for name, c in plan.columns.items()
-    }
-    algorithm = {key: getattr(plan.algorithm, key) for key in ("name", *_SHARED)}
+    """The sections of the plan that a point has, as nested tables."""
+    tree = plan.tables()
     return {
-        "input": {k: list(v) if isinstance(v, tuple) else v for k, v in _said(asdict(plan.input)).items()},
-        "columns": columns,
+        **{section: tree.get(section, {}) for section in ("input", "columns", "utility", "output")},
         "privacy": {key: value for key, value in plan.privacy.items() if key not in ("ledger", "analyst")},
-        "utility": _said({"metric": plan.metric, "learner": plan.learner}),
-        "algorithm": {**_said(algorithm), **plan.algorithm.options},
-        "output": _said({"format": plan.format}),
+        "algorithm": {key: value for key, value in tree.get("algorithm", {}).items() if key != "alternatives"},
     }
 
 
@@ -194,16 +181,6 @@ def _algorithm(plan: Plan, named: Tree) -> dict[str, Any]:
     own = tree_of(plan)["algorithm"]
     options = plan.algorithm.options if set(named) == {"name"} and named["name"] == plan.algorithm.name else {}
     return {**{key: own[key] for key in _SHARED if key in own}, **options, **named}
-
-
-def _declared(column: ColumnPlan) -> dict[str, Any]:
-    """What a column declares beside its hierarchy."""
-    values = {"values": list(column.values)} if column.values else {}
-    return values | ({"separator": column.separator} if column.separator != "|" else {})
-
-
-def _said(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in table.items() if value is not None}
 
 
 # Finished points on disk: one file each, found again by what they were made of.

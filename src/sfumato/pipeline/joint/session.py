@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from sfumato.bundles.checks.joint import written
 from sfumato.bundles.files import refuse_existing, refuse_file
 from sfumato.core.errors import BudgetError, DataError, ParameterError, PlanError, SessionError
@@ -220,7 +222,7 @@ def _read(request: Asked, data: Path) -> Table:
     from sfumato.pipeline.inputs import rows_or_none
 
     plan = request.parameters.plan
-    return rows_or_none(replace(plan, input=replace(plan.input, path=str(data.resolve()))), None)
+    return rows_or_none(replace(plan, input=structs.replace(plan.input, path=str(data.resolve()))), None)
 
 
 def run_party(taking: Taking) -> Took:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from sfumato.bundles.manifest.linked import KNOWN, is_table_name
 from sfumato.core.errors import PlanError, listed
 from sfumato.core.input_files import read_text
 from sfumato.core.strict_parsing import read_toml
 from sfumato.counts.linked_rows import Link, from_leaves
+from sfumato.pipeline.plan.columns import PseudonymPlan
 from sfumato.pipeline.plan.keys import Keys
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.plan.sections import AlgorithmPlan
@@ -105,11 +108,11 @@ def _table(keys: Keys, name: str, links: Sequence[Link], folder: Path, key: Path
     for column, bound in shared.items():
         if column not in columns or columns[column].role is not Role.IDENTIFIER:
             raise PlanError(f"tables.{name}: {column!r} is a key of a link; give it role = 'identifier' in its plan")
-        columns[column] = replace(columns[column], pseudonym={"key_file": str(key), "name": bound})
+        columns[column] = structs.replace(columns[column], pseudonym=PseudonymPlan(key_file=str(key), name=bound))
     other = [column for column, spec in columns.items() if spec.pseudonym is not None and column not in shared]
     if other:
         raise PlanError(f"tables.{name}: the pseudonym of {other[0]!r} would link rows beside the links; drop it")
-    return replace(plan, columns=columns, algorithm=replace(AlgorithmPlan(), name="greedy"))
+    return replace(plan, columns=columns, algorithm=AlgorithmPlan(name="greedy"))
 
 
 def _refuse(plan: Plan, where: str) -> None:

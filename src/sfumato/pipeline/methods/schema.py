@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 
 from sfumato.core.errors import DataError, Infeasible, Interrupted, OutOfTime, PlanError, SfumatoError, unknown_column
 from sfumato.core.run_context import Work
@@ -175,7 +176,7 @@ def _why_not(plan: Plan, name: str, begun: Callable[[Plan, Work], object]) -> st
     work = Work(seconds=0.0)
     work.cancelled.set()
     try:
-        begun(replace(plan, algorithm=replace(plan.algorithm, name=name, options={})), work)
+        begun(replace(plan, algorithm=structs.replace(plan.algorithm, name=name, options={})), work)
     except (Interrupted, OutOfTime, Infeasible):
         return ""
     except SfumatoError as error:

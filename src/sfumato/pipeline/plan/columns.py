@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from msgspec.structs import asdict, force_setattr, replace
 
 from sfumato.bundles.pseudonyms import MOST_DAYS
 from sfumato.core.errors import ParameterError, PlanError, listed
-from sfumato.pipeline.plan.hierarchies import builder, builder_tree
-from sfumato.pipeline.plan.keys import Keys
+from sfumato.core.records import INTERNAL, Number, Record, decoded, missing, must
+from sfumato.pipeline.plan.hierarchies import HIERARCHY, builder, builder_tree
+from sfumato.pipeline.plan.sections import Text, Texts
 from sfumato.tables.long_tables import Long
 from sfumato.tables.map_squares import Grid
 from sfumato.tables.schema import Categories, Role
 from sfumato.tables.taxonomy import TOP
-from sfumato.tables.times import ORDERS, PIVOT, DateForm
+from sfumato.tables.times import PIVOT, DateForm, Order
 from sfumato.tables.trajectories import Clock, checked_mark
+
+Tree = Mapping[str, Any]
 
 # What a plan says about the level from which a column is counted.
 
@@ -53,19 +57,22 @@ _SHIFTED = (Role.KEEP, Role.SENSITIVE, Role.TARGET)
 _WEEK = 7
 
 
-def date_keys(keys: Keys) -> dict[str, Any]:
-    """What a column's table says about its dates."""
-    settings: dict[str, Any] = {}
-    if "format" in keys.table:
-        settings["format"] = keys.one_of("format", ORDERS, ORDERS[0])
-    if "pivot" in keys.table:
-        settings["pivot"] = keys.whole("pivot")
-    if "shift" in keys.table:
-        inner = Keys.of(keys.table["shift"], keys.at("shift"))
-        inner.only("key_file", "days", "by", "period", "weeks")
-        inner.required_text("key_file")
-        settings["shift"] = inner.table
-    return settings
+class ShiftPlan(Record, frozen=True, kw_only=True):
+    """By how much the dates of a person move."""
+
+    key_file: Annotated[Text, missing('anybody could move the dates back. Use { key_file = "secret.key" }')]
+    """The file of the secret key."""
+    days: Annotated[int, must(f"a whole number from 1 to {MOST_DAYS:,} such as 365", ge=1, le=MOST_DAYS)]
+    """By how many days at most."""
+    by: str | None = None
+    """The column that tells people apart; input.unit when absent."""
+    period: Annotated[
+        tuple[Any, Any] | None,
+        must('the first and last day of the records, such as ["2015-01-01", "2019-12-31"]'),
+    ] = None
+    """The first and last day of the records."""
+    weeks: bool = False
+    """Whether dates move by whole weeks."""
 
 
 def check_date(column: ColumnPlan, name: str) -> None:
@@ -81,48 +88,35 @@ def check_date(column: ColumnPlan, name: str) -> None:
     except ParameterError as error:
         raise PlanError(f"{at}: {error}") from error
     if column.shift is not None:
-        _check_shift(column, f"{at}.shift")
+        _check_shift(column, column.shift, f"{at}.shift")
 
 
-def _check_shift(column: ColumnPlan, at: str) -> None:
-    shift: Mapping[str, Any] = column.shift or {}
+def _check_shift(column: ColumnPlan, shift: ShiftPlan, at: str) -> None:
     if column.role not in _SHIFTED:
         raise PlanError(
             f"{at}: a column with role = '{column.role}' does not publish days; shift is for the roles "
             f"{listed(list(map(str, _SHIFTED)))}. A quasi-identifier is generalized instead"
         )
-    if not isinstance(shift.get("key_file"), str):
-        raise PlanError(
-            f'{at}.key_file is missing; anybody could move the dates back. Use {{ key_file = "secret.key" }}'
-        )
-    days = shift.get("days")
-    if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
-        raise PlanError(f"{at}.days must be a whole number from 1 to {MOST_DAYS:,} such as 365, not {days!r}")
-    if "by" in shift and not isinstance(shift["by"], str):
-        raise PlanError(f"{at}.by must be the name of a column, not {shift['by']!r}")
-    if not isinstance(shift.get("weeks", False), bool):
-        raise PlanError(f"{at}.weeks must be true or false, not {shift['weeks']!r}")
-    if shift.get("weeks") and days < _WEEK:
-        raise PlanError(f"{at}.days must be at least {_WEEK} where dates move by whole weeks, not {days}")
+    if shift.weeks and shift.days < _WEEK:
+        raise PlanError(f"{at}.days must be at least {_WEEK} where dates move by whole weeks, not {shift.days}")
     ends = period_of(shift, at)
-    if ends is not None and (ends[1] - ends[0]).days < 2 * days:
+    if ends is not None and (ends[1] - ends[0]).days < 2 * shift.days:
         raise PlanError(
             f"{at}.period: from {ends[0]} to {ends[1]} are {(ends[1] - ends[0]).days:,} days; no date would be left of "
-            f"a period that is not longer than 2 * days = {2 * days:,}. Declare the whole period, or fewer days"
+            f"a period that is not longer than 2 * days = {2 * shift.days:,}. Declare the whole period, or fewer days"
         )
 
 
-def period_of(settings: Mapping[str, Any], at: str) -> tuple[date, date] | None:
+def period_of(shift: ShiftPlan, at: str) -> tuple[date, date] | None:
     """The first and last day of the records, where a shift declares them."""
-    ends = settings.get("period")
-    if ends is None:
+    if shift.period is None:
         return None
     try:
-        first, last = (date.fromisoformat(str(end)) for end in ends)
-    except (TypeError, ValueError):
+        first, last = (date.fromisoformat(str(end)) for end in shift.period)
+    except ValueError:
         raise PlanError(
             f'{at}.period must be the first and last day of the records, such as ["2015-01-01", "2019-12-31"], not '
-            f"{ends!r}"
+            f"{list(shift.period)!r}"
         ) from None
     if first >= last:
         raise PlanError(f"{at}.period must begin before it ends, not from {first} to {last}")
@@ -133,12 +127,12 @@ def check_shifts(columns: Mapping[str, ColumnPlan], unit: str | None) -> None:
     """Refuse shifts that differ, for then intervals between columns would be lost, and shifts of nobody's dates."""
     shifts = {name: column.shift for name, column in columns.items() if column.shift is not None}
     for name, shift in shifts.items():
-        if "by" not in shift and unit is None:
+        if shift.by is None and unit is None:
             raise PlanError(
                 f"columns.{name}.shift.by is missing; name the column that tells people apart, or set input.unit"
             )
         first = next(iter(shifts))
-        if dict(shift) != dict(shifts[first]):
+        if shift != shifts[first]:
             raise PlanError(
                 f"columns.{name}.shift differs from columns.{first}.shift; all dates of a person move by the same "
                 "number of days, so write the same shift for both"
@@ -169,9 +163,7 @@ def public_dates(column: ColumnPlan) -> dict[str, Any]:
         return document
     ends = period_of(column.shift, "shift")
     more = {} if ends is None else {"period": [end.isoformat() for end in ends]}
-    return document | {
-        "shift": {"days": column.shift["days"], **more, **({"weeks": True} if column.shift.get("weeks") else {})}
-    }
+    return document | {"shift": {"days": column.shift.days, **more, **({"weeks": True} if column.shift.weeks else {})}}
 
 
 def refuse_dates(columns: Mapping[str, ColumnPlan], what: str) -> None:
@@ -192,34 +184,15 @@ def refuse_dates(columns: Mapping[str, ColumnPlan], what: str) -> None:
 # (``discover``).
 
 
-FROM = ("declared", "public", "profile", "discover")
-"""Who says what a column can hold."""
-OUTSIDE = ("clamp", "drop", "refuse")
-"""What becomes of a value that the domain does not have."""
 OTHER = "other"
 """What values that were not found are called, where a plan does not say."""
-
-
-def domain_keys(keys: Keys) -> dict[str, Any]:
-    """What a column's table says about its domain; ``outside`` beside ``long`` is about points and is not read here."""
-    settings: dict[str, Any] = {"domain_from": keys.one_of("domain_from", FROM, "declared")}
-    if "outside" in keys.table and "long" not in keys.table:
-        settings["outside"] = keys.one_of("outside", OUTSIDE, "clamp")
-    if "other" in keys.table:
-        settings["other"] = keys.required_text("other")
-    within = keys.numbers("within")
-    if "within" in keys.table and (len(within) != 2 or not within[0] < within[1]):
-        raise PlanError(f"{keys.at('within')} must be two numbers, the smaller first, not {keys.table['within']!r}")
-    return {**settings, "within": within}
 
 
 def check_domain(column: ColumnPlan, name: str) -> None:
     """Refuse keys that contradict each other."""
     at = f"columns.{name}"
-    if column.domain_from not in FROM:
-        raise PlanError(f"{at}.domain_from must be one of {listed(FROM)}, not {column.domain_from!r}")
-    if column.outside is not None and column.outside not in OUTSIDE:
-        raise PlanError(f"{at}.outside must be one of {listed(OUTSIDE)}, not {column.outside!r}")
+    if column.within and (len(column.within) != 2 or not column.within[0] < column.within[1]):
+        raise PlanError(f"{at}.within must be two numbers, the smaller first, not {list(column.within)!r}")
     if column.other is not None and (column.other == TOP or column.outside in ("drop", "refuse")):
         why = "'*' covers everything" if column.other == TOP else f"outside = {column.outside!r} leaves it nothing"
         raise PlanError(f"{at}.other: {why}; leave one of them out")
@@ -266,44 +239,92 @@ def public_keys(column: ColumnPlan) -> dict[str, Any]:
 # What a plan says about one column.
 
 
-Tree = Mapping[str, Any]
-TYPES = ("text", "category", "integer", "real", "date", "set", "trajectory")
-REPEATS = ("first", "keep")
 BOTH = ("quasi", "sensitive")
 """The two roles that one column can have at once."""
 ITEMIZED = ("set", "trajectory")
 """The types whose cells hold several items."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LongPlan:
+class LongPlan(Record, frozen=True, kw_only=True, rename={"outside": INTERNAL}):
     """Where the items of a column stand one in a row: in the input itself, or in a file of their own."""
 
-    file: str | None
-    """The file; None: the input is the long table."""
-    spec: Long
-    """How its rows are to be read."""
+    id: Annotated[Text | Texts, missing("name the column, or the columns, that say whose row it is")]
+    """The column, or columns, that say whose row it is."""
+    file: str | None = None
+    """The file; without one the input is the long table."""
+    place: str | None = None
+    """The column of places."""
+    time: str | None = None
+    """The column of times."""
+    x: str | None = None
+    """The column of the first coordinate (a longitude)."""
+    y: str | None = None
+    """The column of the second coordinate (a latitude)."""
+    item: str | None = None
+    """The column of items, for sets."""
+    outside: Literal["clamp", "refuse", "drop"] = "refuse"
+    """What happens to points outside the grid: the column's ``outside``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnPlan:
+class GridPlan(Record, frozen=True, kw_only=True):
+    """The squares that coordinates fall into."""
+
+    low: tuple[Number, Number]
+    """The lowest x and y of the map."""
+    high: tuple[Number, Number]
+    """The highest x and y of the map."""
+    step: Number
+    """The length of a square's side."""
+
+
+class ClockPlan(Record, frozen=True, kw_only=True):
+    """What turns times into ticks, and long records into windows."""
+
+    step: str | Number
+    """The length of a tick: "10m", "1h", "1d" (s, m, h, d, w), or a number."""
+    start: str | Number | None = None
+    """The time of tick 0."""
+    split: str | Number | None = None
+    """The length of a window."""
+
+
+_UNKEYED = "without a secret key anybody can hash a list of names and find everyone again"
+
+
+class PseudonymPlan(Record, frozen=True, kw_only=True):
+    """Names of people become pseudonyms by a secret key."""
+
+    REFUSED: ClassVar[Mapping[str, str]] = {"kind": f'{_UNKEYED}; use {{ key_file = "secret.key" }}'}
+    key_file: Text
+    """The file of the secret key."""
+    name: str | None = None
+    """What the pseudonyms are bound to; the column's name when absent."""
+
+
+if TYPE_CHECKING:
+    Roles = Role
+else:  # a file may give two roles: the column is then a guarded quasi-identifier
+    Roles = Annotated[Role | tuple[Role, ...], missing(f"it is one of {', '.join(Role)}")]
+
+
+class ColumnPlan(Record, frozen=True, kw_only=True, rename={"guarded": INTERNAL}):
     """What one column is."""
 
-    role: Role
+    role: Roles
     """Its part in the release; given as ("quasi", "sensitive") it is a quasi-identifier that is ``guarded``."""
-    type: str | None = None
+    type: Literal["text", "category", "integer", "real", "date", "set", "trajectory"] | None = None
     """How its values are read; inferred when absent."""
-    hierarchy: Tree | None = None
+    hierarchy: HIERARCHY | None = None
     """How its values, items or places are generalized: a table as in TOML, or a builder of hierarchies."""
     base: int = 0
     """The level of the hierarchy at which counting begins; nothing finer is published."""
-    time_hierarchy: Tree | None = None
+    time_hierarchy: HIERARCHY | None = None
     """How the times of a trajectory are generalized."""
-    pseudonym: Tree | None = None
+    pseudonym: Annotated[PseudonymPlan | None, must('{ key_file = "secret.key" }', hint=_UNKEYED)] = None
     """For an identifier: the key file of its pseudonyms."""
-    values: tuple[str, ...] = ()
+    values: Texts = ()
     """Every value that the column can have, declared: public knowledge, whatever the table has."""
-    separator: str = "|"
+    separator: Annotated[str, must("one character such as '|'", min_length=1, max_length=1)] = "|"
     """Between the items of a set or the pairs of a trajectory, where they are written as texts."""
     mark: str = "@"
     """Between place and time."""
@@ -311,47 +332,96 @@ class ColumnPlan:
     """Of the same place read several times in a row: the first reading counts, or all are kept."""
     long: LongPlan | None = None
     """Where the items stand one in a row, if they do."""
+    grid: GridPlan | None = None
+    """The squares that the points of a long table fall into."""
+    clock: ClockPlan | None = None
+    """What turns the times of a long table into ticks."""
+    ties: Literal["refuse", "first"] | None = None
+    """Two places at one time in a long table: refused, as when absent, or the first row counts."""
     guarded: bool = False
     """Whether a quasi-identifier is sensitive too: generalized, and protected from inference."""
     domain_from: Literal["declared", "public", "profile", "discover"] = "declared"
     """Who says which values there can be: see ``domain_plan``."""
     outside: Literal["clamp", "drop", "refuse"] | None = None
-    """In private releases: what becomes of values outside the domain; as with clamp when absent."""
-    other: str | None = None
+    """In private releases: what becomes of values outside the domain; as with clamp when absent. With long: whether
+    points outside the grid are refused or dropped."""
+    other: Text | None = None
     """In private releases and questions: the value that stands for all that are not declared, if any."""
-    within: tuple[float, ...] = ()
+    within: Annotated[tuple[Number, ...], must("two numbers, the smaller first", min_length=0, max_length=2)] = ()
     """Where a range is to be discovered: between which two numbers."""
-    format: Literal["ymd", "dmy", "mdy"] | None = None
+    format: Order | None = None
     """For dates: the order of day, month and year; when absent they are written YYYY-MM-DD."""
     pivot: int | None = None
     """For dates whose years have two digits: the first year that they can mean; 1930 when absent."""
-    shift: Tree | None = None
+    shift: ShiftPlan | None = None
     """For dates that are published day by day: the key file and the most days that a person's dates move."""
 
     def __post_init__(self) -> None:
         """Turn roles and builders into what a plan file says."""
-        given_role: Any = self.role
-        if isinstance(given_role, list | tuple):
-            role, guarded = roles(given_role, "role")
-            object.__setattr__(self, "guarded", guarded or self.guarded)
-            given_role = role
-        object.__setattr__(self, "role", Role(given_role))
-        for name in ("hierarchy", "time_hierarchy"):
-            given: Any = getattr(self, name)
-            if given is not None and not isinstance(given, Mapping):
-                object.__setattr__(self, name, builder_tree(given))
+        given: Any = self.role
+        if isinstance(given, list | tuple):
+            force_setattr(self, "guarded", True)
+            given = _guarded_role(given)
+        force_setattr(self, "role", Role(given))
+        for key in ("hierarchy", "time_hierarchy"):
+            if hasattr(getattr(self, key), "build"):
+                force_setattr(self, key, builder_tree(getattr(self, key)))
+        if self.long is not None and self.outside is not None:
+            force_setattr(self, "long", replace(self.long, outside=self.outside))
+            force_setattr(self, "outside", None)
+
+    def refuse_strangers(self, name: str) -> None:
+        """Refuse keys of a file that mean something for other types and roles only."""
+        at = f"columns.{name}"
+        for key, default in (("time_hierarchy", None), ("mark", "@"), ("repeats", "first")):
+            if getattr(self, key) != default and self.type != "trajectory":
+                raise PlanError(f"{at}.{key}: only a column with type = 'trajectory' has times")
+        if self.long is not None and self.type not in ITEMIZED:
+            raise PlanError(f"{at}.long: only a column with type = 'trajectory' or 'set' is gathered from rows")
+        for key in ("grid", "clock", "ties"):
+            if getattr(self, key) is not None and self.long is None:
+                raise PlanError(f"{at}.{key} goes with long, the table of single readings")
+        if self.pseudonym is not None and self.role is not Role.IDENTIFIER:
+            raise PlanError(f"{at}.pseudonym: only a column with role = 'identifier' is pseudonymized")
+        try:
+            checked_mark(self.mark, self.separator)
+        except ParameterError as error:
+            raise PlanError(f"{at}: {error}") from error
 
     def check(self, name: str, folder: Path) -> None:
         """Refuse a hierarchy that cannot be built; files are looked at when they are read."""
         check_domain(self, name)
         check_date(self, name)
         check_base(self, name)
+        if self.long is not None:
+            self.spec(name)
         for key in ("hierarchy", "time_hierarchy"):
             tree: Tree | None = getattr(self, key)
             if tree is not None and "file" not in tree:
                 builder(tree, f"columns.{name}.{key}", folder)
         if self.guarded:
             _refuse_unguarded(self, name, folder)
+
+    def spec(self, name: str) -> Long:
+        """How the long table of the column is to be read."""
+        long = self.long
+        if long is None:
+            raise PlanError(f"columns.{name}.long is missing")
+        try:
+            return Long(
+                name=name,
+                kind=self.type,  # type: ignore[arg-type]
+                id=(long.id,) if isinstance(long.id, str) else long.id,
+                **{key: getattr(long, key) for key in ("place", "time", "x", "y", "item")},
+                grid=None if self.grid is None else Grid(**asdict(self.grid)),
+                clock=None if self.clock is None else Clock(**asdict(self.clock)),
+                outside=long.outside,  # type: ignore[arg-type]
+                ties=self.ties or "refuse",
+                repeats=self.repeats,
+                mark=self.mark,
+            )
+        except ParameterError as error:
+            raise PlanError(f"columns.{name}: {error}") from error
 
     @property
     def itemized(self) -> bool:
@@ -367,7 +437,7 @@ class ColumnPlan:
             document["separator"] = self.separator
         if self.type == "trajectory":
             document["mark"] = self.mark
-        if self.long is not None and self.long.spec.clock is not None and self.long.spec.clock.split is not None:
+        if self.clock is not None and self.clock.split is not None:
             document["record"] = "window"
         if self.pseudonym is not None:
             document["pseudonym"] = "keyed"
@@ -381,59 +451,33 @@ class ColumnPlan:
         return document | public_dates(self) | public_keys(self)
 
 
-def column_plan(keys: Keys, name: str) -> ColumnPlan:
-    """One column of a plan."""
-    keys.only(
-        "role", "type", "hierarchy", "base", "time_hierarchy", "pseudonym", "values", "separator", "mark", "long",
-        "grid", "clock", "outside", "ties", "repeats", "domain_from", "other", "within", "format", "pivot", "shift",
-    )  # fmt: skip
-    if "role" not in keys.table:
-        raise PlanError(f"{keys.at('role')} is missing; it is one of {', '.join(Role)}")
-    several = keys.table["role"]
-    if isinstance(several, list | tuple):
-        role, guarded = roles(several, keys.at("role"))
-    else:
-        role, guarded = Role(keys.one_of("role", tuple(Role), "keep")), False
-    kind = keys.one_of("type", TYPES, "text") if "type" in keys.table else None
-    _refuse_strangers(keys, kind)
-    separator = str(keys.text("separator", "|"))
-    if len(separator) != 1:
-        raise PlanError(f"{keys.at('separator')} must be one character such as '|', not {separator!r}")
-    try:
-        mark = checked_mark(str(keys.text("mark", "@")), separator)
-        long = _long(keys, name, kind, mark) if "long" in keys.table else None
-    except ParameterError as error:
-        raise PlanError(f"{keys.path}: {error}") from error
-    return ColumnPlan(
-        role=role,
-        type=kind,
-        hierarchy=_tree(keys, "hierarchy"),
-        base=keys.whole("base", 0) or 0,
-        time_hierarchy=_tree(keys, "time_hierarchy"),
-        pseudonym=_pseudonym(keys, role),
-        values=keys.texts("values"),
-        separator=separator,
-        mark=mark,
-        repeats=keys.one_of("repeats", REPEATS, "first"),  # type: ignore[arg-type]
-        long=long,
-        guarded=guarded,
-        **date_keys(keys),
-        **domain_keys(keys),
-    )
+def column_plan(table: Any, name: str) -> ColumnPlan:
+    """One column of a plan, whose hierarchies may be builders."""
+    column = decoded(with_trees(table), ColumnPlan, f"columns.{name}")
+    column.refuse_strangers(name)
+    return column
 
 
-def roles(given: Sequence[Any], path: str) -> tuple[Role, bool]:
-    """The role of a column that is given several, and whether it is guarded; only one combination means something.
+def with_trees(column: Any) -> Any:
+    """A column's table with builders of hierarchies as tables."""
+    if isinstance(column, Mapping):
+        built = {key: builder_tree(value) for key, value in column.items() if hasattr(value, "build")}
+        return {**column, **built} if built else column
+    return column
 
-    >>> roles(["sensitive", "quasi"], "columns.disease.role")
-    (<Role.QUASI: 'quasi'>, True)
+
+def _guarded_role(given: Sequence[Any]) -> Role:
+    """The role of a column that is given several; only one combination means something.
+
+    >>> _guarded_role(["sensitive", "quasi"])
+    <Role.QUASI: 'quasi'>
     """
     if sorted(map(str, given)) != sorted(BOTH):
-        raise PlanError(
-            f"{path}: {listed(list(map(str, given)))} cannot be one column's roles; name one of {', '.join(Role)}, or "
+        raise ParameterError(
+            f"role: {listed(list(map(str, given)))} cannot be one column's roles; name one of {', '.join(Role)}, or "
             '["quasi", "sensitive"] for a quasi-identifier that must not be inferred either'
         )
-    return Role.QUASI, True
+    return Role.QUASI
 
 
 def refuse_guarded(columns: Mapping[str, ColumnPlan], kind: str) -> None:
@@ -461,76 +505,3 @@ def _refuse_unguarded(column: ColumnPlan, name: str, folder: Path) -> None:
             f'columns.{name}.role = ["quasi", "sensitive"] needs a declared tree of categories as its hierarchy (file, '
             "tree, bundled or groups): what a label tells is counted over the values that it covers"
         )
-
-
-def _refuse_strangers(keys: Keys, kind: str | None) -> None:
-    """Refuse keys that mean something for other types only."""
-    for key in ("time_hierarchy", "mark", "repeats"):
-        if key in keys.table and kind != "trajectory":
-            raise PlanError(f"{keys.at(key)}: only a column with type = 'trajectory' has times")
-    if "long" in keys.table and kind not in ITEMIZED:
-        raise PlanError(f"{keys.at('long')}: only a column with type = 'trajectory' or 'set' is gathered from rows")
-    for key in ("grid", "clock", "ties"):
-        if key in keys.table and "long" not in keys.table:
-            raise PlanError(f"{keys.at(key)} goes with long, the table of single readings")
-
-
-def _tree(keys: Keys, key: str) -> Tree | None:
-    value = keys.table.get(key)
-    if value is None or hasattr(value, "build"):
-        return value
-    return Keys.of(value, keys.at(key)).table
-
-
-def _long(keys: Keys, name: str, kind: str | None, mark: str) -> LongPlan:
-    """How a long table is to be read."""
-    inner = Keys.of(keys.table["long"], keys.at("long"))
-    inner.only("file", "id", "place", "time", "x", "y", "item")
-    ids = inner.table.get("id")
-    if ids is None:
-        raise PlanError(f"{inner.at('id')} is missing; name the column, or the columns, that say whose row it is")
-    grid = clock = None
-    if "grid" in keys.table:
-        corner = Keys.of(keys.table["grid"], keys.at("grid"))
-        corner.only("low", "high", "step")
-        low, high = corner.numbers("low"), corner.numbers("high")
-        grid = Grid(low=low, high=high, step=corner.number("step"))  # type: ignore[arg-type]
-    if "clock" in keys.table:
-        hands = Keys.of(keys.table["clock"], keys.at("clock"))
-        hands.only("step", "start", "split")
-        clock = Clock(step=hands.table.get("step"), start=hands.table.get("start"), split=hands.table.get("split"))  # type: ignore[arg-type]
-    spec = Long(
-        name=name,
-        kind=kind,  # type: ignore[arg-type]
-        id=(ids,) if isinstance(ids, str) else inner.texts("id"),
-        place=inner.text("place"),
-        time=inner.text("time"),
-        x=inner.text("x"),
-        y=inner.text("y"),
-        item=inner.text("item"),
-        grid=grid,
-        clock=clock,
-        outside=keys.one_of("outside", ("refuse", "drop"), "refuse"),  # type: ignore[arg-type]
-        ties=keys.one_of("ties", ("refuse", "first"), "refuse"),  # type: ignore[arg-type]
-        repeats=keys.one_of("repeats", REPEATS, "first"),  # type: ignore[arg-type]
-        mark=mark,
-    )
-    return LongPlan(file=inner.text("file"), spec=spec)
-
-
-def _pseudonym(keys: Keys, role: Role) -> Tree | None:
-    value = keys.table.get("pseudonym")
-    if value is None:
-        return None
-    if role is not Role.IDENTIFIER:
-        raise PlanError(f"{keys.at('pseudonym')}: only a column with role = 'identifier' is pseudonymized")
-    if not isinstance(value, Mapping) or "key_file" not in value:
-        raise PlanError(
-            f"{keys.at('pseudonym')}: {value!r} is refused; without a secret key anybody can hash a list of names "
-            'and find everyone again. Use { key_file = "secret.key" }'
-        )
-    inner = Keys.of(value, keys.at("pseudonym"))
-    inner.only("key_file", "name")
-    inner.required_text("key_file")
-    inner.text("name")
-    return inner.table

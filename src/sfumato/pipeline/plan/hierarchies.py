@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Annotated, Any, Protocol
 
-from sfumato.core.errors import ParameterError, PlanError, listed
-from sfumato.pipeline.plan.keys import Keys
+from msgspec import Meta
+from msgspec.structs import asdict
+
+from sfumato.core.errors import ParameterError, PlanError, listed, nearest
+from sfumato.core.records import Record, decoded, record_of
+from sfumato.pipeline.plan.sections import Text, Texts
 from sfumato.tables.code_hierarchies import Codes, Common
 from sfumato.tables.hchy_files import read_hchy
 from sfumato.tables.hierarchy import Hierarchy
@@ -37,129 +41,119 @@ class Builder(Protocol):
         """What it says about the values that the column can have, if anything."""
 
 
+_KINDS: Mapping[str, Any] = {
+    "intervals": Intervals,
+    "grown": Grown,
+    "quantiles": Quantiles,
+    "mask": Mask,
+    "dates": Dates,
+    "groups": OrderedGroups,
+    "squares": Squares,
+    "codes": Codes,
+    "common": Common,
+    "flat": Flat,
+}
+"""The builders by kind: their fields are the keys of the hierarchy table."""
+SOURCES = ("file", "tree", "bundled")
+"""Hierarchies that are written out: in a file, in the plan, or in this package."""
+HIERARCHIES = (*_KINDS, *SOURCES)
+"""What the public form of a plan calls the hierarchy of a column."""
+
+
+HIERARCHY = Annotated[Mapping[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/Hierarchy"})]
+"""A hierarchy table in a record: read when the hierarchy is built."""
+
+
+class FileHierarchy(Record, frozen=True, kw_only=True):
+    """A hierarchy in a file."""
+
+    file: Text
+    """The file: one line per leaf, a nested tree, or a .hchy file."""
+    attribute: Text | None = None
+    """Of a .hchy file, the attribute whose hierarchy is read."""
+
+
+class BundledHierarchy(Record, frozen=True, kw_only=True):
+    """A hierarchy that comes with sfumato."""
+
+    bundled: Text
+    """Its name, such as census/sex."""
+
+
+class TreeHierarchy(Record, frozen=True, kw_only=True):
+    """A hierarchy in the plan itself: labels with lists of values or tables below them."""
+
+    tree: dict[str, Any]
+    """The labels from the top."""
+
+
+class NamedGroups(Record, frozen=True, kw_only=True):
+    """Groups of values by name."""
+
+    groups: dict[str, Texts]
+    """The values of every group."""
+
+
+def hierarchy_record(kind: str) -> type[Record]:
+    """The record of the keys that a kind of hierarchy has."""
+    return record_of(_KINDS[kind], rename=(("side", "from"),) if kind == "mask" else ())
+
+
 def builder(tree: Mapping[str, Any], path: str, folder: Path) -> Builder:
     """The builder that a hierarchy table describes.
 
     >>> builder({"kind": "mask", "from": "right"}, "columns.zip.hierarchy", Path())
     Mask(side='right', mark='*', levels=(), length=None)
     """
-    keys = Keys.of(tree, path)
+    if not isinstance(tree, Mapping):
+        raise PlanError(f"{path} must be a table, not {tree!r}")
     if "kind" not in tree:
-        keys.only("file", "attribute", "tree", "bundled")
-        if len(tree.keys() - {"attribute"}) != 1:
-            raise PlanError(f"{path} needs one of kind ({', '.join(_KINDS)}), file, tree or bundled")
-        if "attribute" in tree and "file" not in tree:
-            raise PlanError(f"{keys.at('attribute')} goes with file, where the file is a .hchy file")
-        if "bundled" in tree:
-            return read_hierarchy(bundled_hierarchy(keys.required_text("bundled")))
-        if "file" in tree:
-            return _of_file(keys, folder)
-        return tree_paths(Keys.of(tree["tree"], keys.at("tree")).table, source=keys.at("tree"))
-    kind = keys.one_of("kind", tuple(_KINDS), "flat")
+        return _written_out(tree, path, folder)
+    kind, keys = tree["kind"], {key: value for key, value in tree.items() if key != "kind"}
+    if not isinstance(kind, str) or kind not in _KINDS:
+        hint = nearest(kind, _KINDS) if isinstance(kind, str) else ""
+        raise PlanError(f"{path}.kind must be one of {listed(_KINDS)}, not {kind!r}{hint}")
     try:
-        return _KINDS[kind](keys)
+        if kind == "groups" and "groups" in keys:
+            return named_groups(decoded(keys, NamedGroups, path).groups)
+        if kind == "intervals":
+            keys = _levels_of_cuts(keys)
+        built: Builder = _KINDS[kind](**asdict(decoded(keys, hierarchy_record(kind), path)))
     except ParameterError as error:
         raise PlanError(f"{path}: {error}") from error
+    return built
 
 
-def _of_file(keys: Keys, folder: Path) -> Builder:
-    """The hierarchy of a file; one that holds many attributes is asked for one of them."""
-    path = folder / keys.required_text("file")
-    if path.suffix.lower() != ".hchy":
-        if "attribute" in keys.table:
-            raise PlanError(f"{keys.at('attribute')} goes with a .hchy file, not with {path.name!r}")
-        return read_hierarchy(path)
-    hierarchy_file = read_hchy(path)
-    if "attribute" not in keys.table:
+def _levels_of_cuts(keys: dict[str, Any]) -> dict[str, Any]:
+    """The cuts of one level are those of a list with one level."""
+    cuts = keys.get("cuts")
+    flat = isinstance(cuts, list | tuple) and cuts and not all(isinstance(level, list | tuple) for level in cuts)
+    return {**keys, "cuts": [cuts]} if flat else keys
+
+
+def _written_out(tree: Mapping[str, Any], path: str, folder: Path) -> Builder:
+    """A hierarchy of a file, of the plan itself, or of this package."""
+    if len(tree.keys() - {"attribute"}) != 1 or not tree.keys() & set(SOURCES):
+        unknown = next((key for key in tree if key not in (*SOURCES, "attribute", "kind")), "")
+        hint = f"; {unknown!r} is unknown{nearest(unknown, ('kind', *SOURCES)).rstrip('.')}" if unknown else ""
+        raise PlanError(f"{path} needs one of kind ({', '.join(_KINDS)}), file, tree or bundled{hint}")
+    if "attribute" in tree and "file" not in tree:
+        raise PlanError(f"{path}.attribute goes with file, where the file is a .hchy file")
+    if "bundled" in tree:
+        return read_hierarchy(bundled_hierarchy(decoded(tree, BundledHierarchy, path).bundled))
+    if "tree" in tree:
+        return tree_paths(decoded(tree, TreeHierarchy, path).tree, source=f"{path}.tree")
+    named = decoded(tree, FileHierarchy, path)
+    file = folder / named.file
+    if file.suffix.lower() != ".hchy":
+        if named.attribute is not None:
+            raise PlanError(f"{path}.attribute goes with a .hchy file, not with {file.name!r}")
+        return read_hierarchy(file)
+    hierarchy_file = read_hchy(file)
+    if named.attribute is None:
         known = listed([attribute.name for attribute in hierarchy_file.attributes], most=40)
-        raise PlanError(f"{keys.at('attribute')} is missing; {path.name} has {known}")
-    return hierarchy_file.attribute(keys.required_text("attribute")).hierarchy
-
-
-def _intervals(keys: Keys) -> Builder:
-    keys.only("kind", "widths", "cuts", "low", "high", "outside")
-    cuts = keys.table.get("cuts", ())
-    nested = bool(cuts) and all(isinstance(level, list | tuple) for level in cuts)
-    levels = [Keys(table={"cuts": level}, path=keys.path).numbers("cuts") for level in (cuts if nested else [cuts])]
-    return Intervals(
-        widths=keys.numbers("widths"),
-        cuts=tuple(levels) if cuts else (),
-        low=keys.number("low"),
-        high=keys.number("high"),
-        outside=cast("Any", keys.one_of("outside", ("refuse", "clamp"), "refuse")),
-    )
-
-
-def _grown(keys: Keys) -> Builder:
-    keys.only("kind", "low", "high", "grid")
-    return Grown(low=keys.number("low"), high=keys.number("high"), grid=keys.number("grid", 1.0) or 0.0)
-
-
-def _quantiles(keys: Keys) -> Builder:
-    keys.only("kind", "groups")
-    return Quantiles(groups=cast("Any", keys.numbers("groups"))) if "groups" in keys.table else Quantiles()
-
-
-def _mask(keys: Keys) -> Builder:
-    keys.only("kind", "from", "mark", "levels", "length")
-    return Mask(
-        side=cast("Any", keys.one_of("from", ("right", "left"), "right")),
-        mark=keys.text("mark", "*") or "*",
-        levels=cast("Any", keys.numbers("levels")),
-        length=keys.whole("length"),
-    )
-
-
-def _dates(keys: Keys) -> Builder:
-    keys.only("kind", "levels")
-    return Dates(levels=keys.texts("levels")) if "levels" in keys.table else Dates()
-
-
-def _groups(keys: Keys) -> Builder:
-    keys.only("kind", "order", "sizes", "groups")
-    if "groups" in keys.table:
-        groups = Keys.of(keys.table["groups"], keys.at("groups"))
-        return named_groups({name: groups.texts(name) for name in groups.table})
-    return OrderedGroups(order=keys.texts("order"), sizes=cast("Any", keys.numbers("sizes")))
-
-
-def _squares(keys: Keys) -> Builder:
-    keys.only("kind", "widths")
-    return Squares(widths=cast("Any", keys.numbers("widths")))
-
-
-def _codes(keys: Keys) -> Builder:
-    keys.only("kind", "system")
-    return Codes(system=keys.required_text("system"))
-
-
-def _common(keys: Keys) -> Builder:
-    keys.only("kind", "keep")
-    levels = keys.table.get("keep", ())
-    if not isinstance(levels, list | tuple):
-        raise PlanError(f'{keys.at("keep")} must be a list of lists of values such as [["a", "b"], ["a"]]')
-    return Common(keep=tuple(Keys(table={"keep": level}, path=keys.path).texts("keep") for level in levels))
-
-
-def _flat(keys: Keys) -> Builder:
-    keys.only("kind")
-    return Flat()
-
-
-_KINDS = {
-    "intervals": _intervals,
-    "grown": _grown,
-    "quantiles": _quantiles,
-    "mask": _mask,
-    "dates": _dates,
-    "groups": _groups,
-    "squares": _squares,
-    "codes": _codes,
-    "common": _common,
-    "flat": _flat,
-}
-HIERARCHIES = (*_KINDS, "file", "tree", "bundled")
-"""What the public form of a plan calls the hierarchy of a column."""
+        raise PlanError(f"{path}.attribute is missing; {file.name} has {known}")
+    return hierarchy_file.attribute(named.attribute).hierarchy
 
 
 def builder_tree(hierarchy_builder: Any) -> dict[str, Any]:
@@ -170,10 +164,10 @@ def builder_tree(hierarchy_builder: Any) -> dict[str, Any]:
     """
     if isinstance(hierarchy_builder, Paths):
         return {"tree": {"*": _nested(hierarchy_builder.paths)}}
-    kind = next((name for name, make in _RECORDS.items() if isinstance(hierarchy_builder, make)), None)
+    kind = next((name for name, make in _KINDS.items() if isinstance(hierarchy_builder, make)), None)
     if kind is None:
         raise PlanError(
-            f"a hierarchy must be a table or one of {listed(_RECORDS)}, not a {type(hierarchy_builder).__name__}"
+            f"a hierarchy must be a table or one of {listed(_KINDS)}, not a {type(hierarchy_builder).__name__}"
         )
     options = {field.name: getattr(hierarchy_builder, field.name) for field in fields(hierarchy_builder)}
     named = {"from" if name == "side" else name: _listed(value) for name, value in options.items()}
@@ -194,17 +188,3 @@ def _nested(paths: Mapping[str, tuple[str, ...]]) -> list[Any]:
         else:
             leaves.append(leaf)
     return [*({name: _nested(inner)} for name, inner in below.items()), *leaves]
-
-
-_RECORDS: Mapping[str, type[Any]] = {
-    "intervals": Intervals,
-    "grown": Grown,
-    "quantiles": Quantiles,
-    "mask": Mask,
-    "dates": Dates,
-    "groups": OrderedGroups,
-    "squares": Squares,
-    "codes": Codes,
-    "common": Common,
-    "flat": Flat,
-}

@@ -6,32 +6,34 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal
+
+import msgspec
+from msgspec import structs
 
 from sfumato.core.errors import PlanError, listed, unknown_column
 from sfumato.core.input_files import read_text
+from sfumato.core.records import INTERNAL, Record, decoded, validated, written
 from sfumato.core.strict_parsing import read_toml
-from sfumato.metrics.learners import LEARNERS
-from sfumato.pipeline.plan.columns import ColumnPlan, check_shifts, column_plan, refuse_base
-from sfumato.pipeline.plan.evaluation import AttackPlan, FrontierPlan
-from sfumato.pipeline.plan.keys import Keys
+from sfumato.pipeline.plan.columns import BOTH, ColumnPlan, check_shifts, column_plan, refuse_base, with_trees
+from sfumato.pipeline.plan.evaluation import AttackPlan, AuditPlan, FrontierPlan
 from sfumato.pipeline.plan.sections import (
     AboutPlan,
     AlgorithmPlan,
     CollectionPlan,
     InputPlan,
+    OutputPlan,
     StreamPlan,
     Tree,
     TreePlan,
+    UtilityPlan,
+    dated,
+    with_options,
 )
 from sfumato.tables.frames import from_frame
 from sfumato.tables.hierarchy_files import Paths
 from sfumato.tables.schema import Role
 from sfumato.tables.table import has_times
-
-if TYPE_CHECKING:
-    from sfumato.pipeline.plan.evaluation import AuditPlan
-
 
 # Models and algorithms as objects in a plan: turned into what a plan file would say.
 
@@ -48,7 +50,7 @@ _KIND = {
 
 def as_column(column: Any, name: str) -> ColumnPlan:
     """A column's record, from itself or from a table as in TOML."""
-    return column if isinstance(column, ColumnPlan) else column_plan(Keys.of(column, f"columns.{name}"), name)
+    return validated(column, f"columns.{name}") if isinstance(column, ColumnPlan) else column_plan(column, name)
 
 
 def privacy_tree(privacy: Any) -> Tree:
@@ -112,11 +114,11 @@ def algorithm_tree(algorithm: Any) -> AlgorithmPlan:
     {'output': 'boxes'}
     """
     if isinstance(algorithm, AlgorithmPlan):
-        return algorithm
+        return validated(algorithm, "algorithm")
     if isinstance(algorithm, str):
         return AlgorithmPlan(name=algorithm)
     if isinstance(algorithm, Mapping):
-        return AlgorithmPlan.of(Keys.of(algorithm, "algorithm"))
+        return AlgorithmPlan.of(algorithm)
     from sfumato.pipeline.catalog.catalog import catalog
 
     for name, part in catalog().algorithms.items():
@@ -147,8 +149,35 @@ def _plain(value: Any) -> Any:
 # be given as objects; a plan turns them into the tree, so that it reads the same from a file.
 
 
-PURPOSES = ("one-reading", "least-loss")
-"""What ``auto`` may look for; the first is the default."""
+class PlanFile(Record, frozen=True, kw_only=True):
+    """A plan as its file has it, section by section."""
+
+    input: InputPlan = InputPlan()
+    """What is read."""
+    columns: dict[str, ColumnPlan] = msgspec.field(default_factory=dict)
+    """What the columns are; columns that are not named are dropped."""
+    privacy: dict[str, Any] = msgspec.field(default_factory=dict)
+    """What must hold: keys of models with their parameters."""
+    utility: UtilityPlan = UtilityPlan()
+    """What should be kept."""
+    algorithm: AlgorithmPlan = AlgorithmPlan()
+    """How the release is searched."""
+    attack: AttackPlan = AttackPlan()
+    """How the release is attacked before it is written."""
+    output: OutputPlan = OutputPlan()
+    """How files are written."""
+    frontier: FrontierPlan = FrontierPlan()
+    """What `sfumato frontier` compares."""
+    collection: CollectionPlan | None = None
+    """By which specification answers were randomized."""
+    stream: StreamPlan | None = None
+    """How `sfumato stream` cuts records that keep coming."""
+    audit: AuditPlan | None = None
+    """How exact answers are audited."""
+    tree: TreePlan | None = None
+    """How a tree is published instead of rows."""
+    about: AboutPlan = AboutPlan()
+    """What the report says about the data set, and in which language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -195,9 +224,12 @@ class Plan:
         from sfumato.pipeline.methods import kind_of
 
         columns = {name: as_column(column, name) for name, column in self.columns.items()}
+        for section in ("input", "attack", "frontier", "collection", "stream", "audit", "tree", "about"):
+            if getattr(self, section) is not None:
+                validated(getattr(self, section), section)
         for name, tree in sensitive_trees(self.privacy).items():
             if name in columns and columns[name].hierarchy is None:
-                columns[name] = replace(columns[name], hierarchy=cast("Any", tree))
+                columns[name] = structs.replace(columns[name], hierarchy=tree)
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "privacy", privacy_tree(self.privacy))
         object.__setattr__(self, "algorithm", algorithm_tree(self.algorithm))
@@ -251,41 +283,28 @@ class Plan:
     @classmethod
     def parse(cls, tree: Tree, *, folder: Path = Path()) -> Plan:
         """Read a plan from nested tables."""
-        top = Keys.of(tree, "")
-        top.only(
-            "input", "columns", "privacy", "utility", "algorithm", "attack", "output", "frontier", "collection",
-            "stream", "audit", "tree", "about",
-        )  # fmt: skip
-        columns = Keys.of(tree.get("columns", {}), "columns")
-        if not columns.table and "collection" not in tree:
+        file = decoded(_readable(tree), PlanFile)
+        if not file.columns and file.collection is None:
             raise PlanError("columns: the plan describes no column; add [columns.NAME] with a role")
-        utility = Keys.of(tree.get("utility", {}), "utility")
-        utility.only("metric", "purpose", "learner")
-        output = Keys.of(tree.get("output", {}), "output")
-        output.only("format", "escape_formulas")
-        return cls(
-            input=InputPlan.of(Keys.of(tree.get("input", {}), "input")),
-            columns={
-                name: column_plan(Keys.of(value, columns.at(name)), name) for name, value in columns.table.items()
-            },
-            privacy=Keys.of(tree.get("privacy", {}), "privacy").table,
-            metric=utility.text("metric", "loss") or "loss",
-            purpose=cast("Any", utility.one_of("purpose", PURPOSES, PURPOSES[0])),
-            learner=utility.one_of("learner", LEARNERS, LEARNERS[0]) if "learner" in utility.table else None,
-            algorithm=AlgorithmPlan.of(Keys.of(tree.get("algorithm", {}), "algorithm")),
-            format=cast(
-                "Any", output.one_of("format", ("csv", "parquet", "parts"), "csv") if "format" in output.table else None
-            ),
-            escape_formulas=output.flag("escape_formulas", default=False),
-            attack=AttackPlan.of(Keys.of(tree.get("attack", {}), "attack")),
-            frontier=FrontierPlan.of(Keys.of(tree.get("frontier", {}), "frontier")),
-            collection=(CollectionPlan.of(Keys.of(tree["collection"], "collection")) if "collection" in tree else None),
-            stream=StreamPlan.of(Keys.of(tree["stream"], "stream")) if "stream" in tree else None,
-            audit=_audit(tree),
-            about=AboutPlan.of(Keys.of(tree.get("about", {}), "about")),
-            tree=TreePlan.of(Keys.of(tree["tree"], "tree")) if "tree" in tree else None,
-            folder=folder,
-        )
+        for name, column in file.columns.items():
+            column.refuse_strangers(name)
+        sections = {name: getattr(file, name) for name in file.__struct_fields__ if name not in ("utility", "output")}
+        return cls(**sections, **structs.asdict(file.utility), **structs.asdict(file.output), folder=folder)
+
+    def tables(self) -> dict[str, Any]:
+        """The plan as a file has it: ``parse`` of it gives the same plan again."""
+        own = {name: getattr(self, name) for name in PlanFile.__struct_fields__ if name not in ("utility", "output")}
+        utility = UtilityPlan(metric=self.metric, purpose=self.purpose, learner=self.learner)  # type: ignore[arg-type]
+        output = OutputPlan(format=self.format, escape_formulas=self.escape_formulas)
+        tree: dict[str, Any] = written(PlanFile(**own, utility=utility, output=output))
+        if "algorithm" in tree:
+            tree["algorithm"] |= tree["algorithm"].pop(INTERNAL, {})
+        for column in tree.get("columns", {}).values():
+            if column.pop(INTERNAL, False):
+                column["role"] = list(BOTH)
+            if INTERNAL in column.get("long", {}):
+                column["outside"] = column["long"].pop(INTERNAL)
+        return tree
 
     @property
     def output_format(self) -> Literal["csv", "parquet", "parts"]:
@@ -312,7 +331,7 @@ class Plan:
             "privacy": _without_files(self.privacy),
             "utility": {
                 "metric": self.metric,
-                **({} if self.purpose == PURPOSES[0] else {"purpose": self.purpose}),
+                **({} if self.purpose == "one-reading" else {"purpose": self.purpose}),
             },
             "algorithm": {
                 "name": self.algorithm.name,
@@ -349,17 +368,19 @@ def _refuse_weight(plan: Plan, kind: str) -> None:
         )
 
 
-def _audit(tree: Tree) -> AuditPlan | None:
-    if "audit" not in tree:
-        return None
-    from sfumato.pipeline.plan.evaluation import AuditPlan
-
-    return AuditPlan.of(Keys.of(tree["audit"], "audit"))
+def _readable(tree: Tree) -> Tree:
+    """The tables of a plan in the form of their records: options apart, days as texts, hierarchies as tables."""
+    columns = tree.get("columns")
+    readable: dict[str, Any] = {"algorithm": with_options(tree["algorithm"])} if "algorithm" in tree else {}
+    readable |= {"about": dated(tree["about"])} if "about" in tree else {}
+    if isinstance(columns, Mapping):
+        readable["columns"] = {name: with_trees(column) for name, column in columns.items()}
+    return {**tree, **readable}
 
 
 def with_input(plan: Plan, data: Path) -> Plan:
     """The plan with another data file."""
-    return replace(plan, input=replace(plan.input, path=str(data.resolve())))
+    return replace(plan, input=structs.replace(plan.input, path=str(data.resolve())))
 
 
 def _override(tree: dict[str, Any], text: str) -> None:

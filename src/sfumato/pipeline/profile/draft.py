@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from sfumato.pipeline.methods import kind_of
 from sfumato.pipeline.plan.plan import Plan
@@ -20,10 +21,16 @@ PROFILED = (
 
 
 def draft(
-    profile: Profile, *, path: str | None, missing: tuple[str, ...] = (), reading: Mapping[str, Any] | None = None
+    profile: Profile,
+    *,
+    path: str | None,
+    missing: tuple[str, ...] = (),
+    reading: Mapping[str, Any] | None = None,
+    schema: str | None = None,
 ) -> str:
-    """A plan that ``release`` accepts as it is; read it before you use it."""
-    lines = ["# Drafted by `sfumato profile`. Check every role: only you know what others can know.", "", "[input]"]
+    """A plan that ``release`` accepts as it is; read it before you use it. Editors check it by the file ``schema``."""
+    lines = [] if schema is None else [f"#:schema ./{quote(schema)}"]
+    lines += ["# Drafted by `sfumato profile`. Check every role: only you know what others can know.", "", "[input]"]
     lines += [] if path is None else [f"path = {toml(path)}"]
     lines += [f"{key} = {toml(value)}" for key, value in (reading or {}).items() if value is not None]
     lines += [f"{key} = {toml(value)}{_FOUND_OUT.get(key, '')}" for key, value in profile.reading.items()]

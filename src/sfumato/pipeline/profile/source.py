@@ -13,6 +13,7 @@ import polars as pl
 
 from sfumato.attacks.risk import Risk, risk, risk_of_sizes
 from sfumato.core.errors import DataError, PlanError
+from sfumato.core.records import decoded
 from sfumato.core.short_repr import Brief
 from sfumato.counts.classes import Classes
 from sfumato.counts.keys import total
@@ -28,7 +29,6 @@ from sfumato.pipeline.inputs import (
     too_large,
     without_nan,
 )
-from sfumato.pipeline.plan.keys import Keys
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.plan.sections import SQLITE, InputPlan
 from sfumato.pipeline.profile.suggestions import LOOKED_AT, Suggestion, suggest, suggest_items
@@ -333,7 +333,7 @@ def profiled(data: object, *, missing: tuple[str, ...], reading: Mapping[str, An
     stored = str(data).lower().endswith(SQLITE)
     seen = {} if data is None or stored or not Path(data).is_file() else found_reading(Path(data), reading)
     where = {} if data is None else {"path": str(data)}
-    input_plan = InputPlan.of(Keys.of({**where, "missing": list(missing), **seen, **reading}, "input"))
+    input_plan = decoded({**where, "missing": list(missing), **seen, **reading}, InputPlan, "input")
     plan = Plan(columns={}, privacy={}, input=input_plan)
     why = "" if plan.input.engine is not None else too_large(plan)
     if why is not None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from sfumato.algorithms.items.problem import ItemSpace
@@ -317,7 +318,7 @@ class CountedItems(Counted):
     def fitting(self) -> dict[str, Any]:
         """Each algorithm for paths and sets is begun and says what it refuses."""
         name, _, why = item_algorithm(
-            replace(self.plan, algorithm=replace(self.plan.algorithm, name="auto", options={}))
+            replace(self.plan, algorithm=structs.replace(self.plan.algorithm, name="auto", options={}))
         )
         return fitting(
             self.plan, "items", lambda plan, work: search(Asked(plan=plan, keys={}), self.prepared, work), name, why

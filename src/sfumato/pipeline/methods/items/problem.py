@@ -20,11 +20,11 @@ from sfumato.pipeline.catalog.catalog import catalog, parameters, refuse_keys, r
 from sfumato.pipeline.catalog.parts import Ancestors, Context, Costs, configured
 from sfumato.pipeline.inputs import read_file
 from sfumato.pipeline.methods.schema import refuse_nested, refuse_stars, schema_of, without_missing
-from sfumato.pipeline.plan.columns import ColumnPlan, LongPlan, Tree, refuse_guarded, refuse_total
+from sfumato.pipeline.plan.columns import ColumnPlan, Tree, refuse_guarded, refuse_total
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.tables.item_sets import ItemColumn, set_column
-from sfumato.tables.long_tables import Long, gathered, joined
+from sfumato.tables.long_tables import gathered, joined
 from sfumato.tables.schema import ObservedDomain, Role, Schema
 from sfumato.tables.table import Codes, Column, Table
 from sfumato.tables.trajectories import trajectory_column
@@ -138,45 +138,42 @@ class ItemModels:
 
 def item_table(plan: Plan, table: Table) -> Table:
     """The table with every gathered column; the input itself may be one long table."""
-    longs = {name: column.long for name, column in plan.columns.items() if column.long is not None}
-    inner = [name for name, long in longs.items() if long.file is None]
+    longs = {name: column.long.file for name, column in plan.columns.items() if column.long is not None}
+    inner = [name for name, file in longs.items() if file is None]
     if len(inner) > 1:
         raise PlanError(f"columns.{inner[1]}.long.file is missing; the input can be the long table of one column only")
     if inner:
-        table = _gathered_itself(plan, table, longs[inner[0]], inner[0])
-    for name, long in longs.items():
-        if long.file is not None:
-            table = _joined(plan, table, long, name)
+        table = _gathered_itself(plan, table, inner[0])
+    for name, file in longs.items():
+        if file is not None:
+            table = _joined(plan, table, file, name)
     return table
 
 
-def _gathered_itself(plan: Plan, table: Table, long: LongPlan, name: str) -> Table:
+def _gathered_itself(plan: Plan, table: Table, name: str) -> Table:
     """The input as a long table; the plan's other columns must say one thing per id."""
-    used = {long.spec.place, long.spec.time, long.spec.x, long.spec.y, long.spec.item, *long.spec.id, name}
+    spec = plan.columns[name].spec(name)
+    used = {spec.place, spec.time, spec.x, spec.y, spec.item, *spec.id, name}
     others = tuple(
         column_name for column_name, column in plan.columns.items() if column_name not in used and column.long is None
     )
     for column_name in others:
         if column_name not in table.names:
             raise unknown_column(column_name, table.names, where=f"columns.{column_name}")
-    return gathered(table, _keeping(long.spec, others))
+    return gathered(table, replace(spec, keep=others))
 
 
-def _keeping(spec: Long, others: tuple[str, ...]) -> Long:
-    return replace(spec, keep=others)
-
-
-def _joined(plan: Plan, table: Table, long: LongPlan, name: str) -> Table:
-    points = read_file(plan.folder / str(long.file), missing=plan.input.missing)
-    for id_column in long.spec.id:
+def _joined(plan: Plan, table: Table, file: str, name: str) -> Table:
+    points, spec = read_file(plan.folder / file, missing=plan.input.missing), plan.columns[name].spec(name)
+    for id_column in spec.id:
         if id_column not in table.names:
             raise unknown_column(id_column, table.names, where=f"columns.{name}.long.id")
-    return joined(table, gathered(points, long.spec), long.spec.id, name)
+    return joined(table, gathered(points, spec), spec.id, name)
 
 
 def item_marks(plan: Plan) -> list[str]:
     """Warnings that belong to what a record is."""
-    clocks = [column.long.spec.clock for column in plan.columns.values() if column.long is not None]
+    clocks = [column.clock for column in plan.columns.values()]
     return [SPLIT] if any(clock is not None and clock.split is not None for clock in clocks) else []
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 from numpy.typing import NDArray
 
 from sfumato.algorithms.private_table import Attribute, NoisyTable, PrivateTable, grid_cells
@@ -302,7 +303,7 @@ def _attribute(plan: Plan, table: Table, name: str, column: ColumnPlan, *, obser
             'breaks the promise; domain_from = "discover" looks for it and pays, and privacy.domains = "observed" '
             "reads it off for studies, without any claim"
         )
-    domain = ObservedDomain.of(table.column(name, column.type if column.type != "set" else None))  # type: ignore[arg-type]
+    domain = ObservedDomain.of(table.column(name, column.type))  # type: ignore[arg-type]
     return leaf_of(table, name, hierarchy_builder.build(domain), column, domain.missing)
 
 
@@ -408,14 +409,14 @@ def grid_of(low: float, high: float, declared: float | None) -> float:
 
 def _with_range(column: ColumnPlan, low: float, high: float, grid: float) -> ColumnPlan:
     tree = {"kind": "grown", "low": low, "high": high, "grid": grid}
-    return replace(column, hierarchy=tree, domain_from="declared", within=())
+    return structs.replace(column, hierarchy=tree, domain_from="declared", within=())
 
 
 def _with_values(column: ColumnPlan, texts: Sequence[str], missing: Sequence[str]) -> ColumnPlan:
     """Values in the order of their texts, with one more that stands for all that were not found."""
     other = None if column.outside == "drop" else column.other or OTHER
     values = tuple(sorted(set(texts) - {*missing, *([] if other is None else [other])}))
-    return replace(
+    return structs.replace(
         column,
         hierarchy=None,
         type=None,

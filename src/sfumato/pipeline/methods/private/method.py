@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 
 from sfumato.attacks.labels import coverage_of
 from sfumato.attacks.subject import Coverage, Subject
@@ -243,8 +244,8 @@ class CountedNoise(Counted):
         """What a release would refuse, before it pays: a column without a domain, a role that noise does not cover."""
         try:
             columns = {
-                name: replace(self.plan.columns[name], hierarchy=None, type=None, values=(OTHER,), within=(),
-                              domain_from="declared")
+                name: structs.replace(self.plan.columns[name], hierarchy=None, type=None, values=(OTHER,), within=(),
+                                      domain_from="declared")
                 for name in searches(self.plan)
             }  # fmt: skip
             privacy = {key: value for key, value in self.plan.privacy.items() if key != "discovery"}
@@ -256,7 +257,7 @@ class CountedNoise(Counted):
     def fitting(self) -> dict[str, Any]:
         """Both algorithms, unless the promise is not theirs."""
         name, _, why = private_algorithm(
-            replace(self.plan, algorithm=replace(self.plan.algorithm, name="auto", options={}))
+            replace(self.plan, algorithm=structs.replace(self.plan.algorithm, name="auto", options={}))
         )
         return fitting(self.plan, "private", lambda plan, work: private_algorithm(plan), name, why)
 
