@@ -20,7 +20,7 @@ from sfumato.collection.specification import Specification
 from sfumato.core.randomness import Chance
 from sfumato.pipeline.attack import attack as audit
 from sfumato.pipeline.collection import specified
-from sfumato.pipeline.release import verify_again
+from sfumato.pipeline.verification import verify_again
 from tests.bundles.forging import failing, forge, manifest_of
 
 ROWS = 1_200

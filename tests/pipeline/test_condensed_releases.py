@@ -20,7 +20,7 @@ from sfumato.pipeline.inputs import whole_file
 from sfumato.pipeline.methods.condensed import stages
 from sfumato.pipeline.methods.condensed.method import KIND
 from sfumato.pipeline.methods.condensed.stages import bundle_subject
-from sfumato.pipeline.release import verify_again
+from sfumato.pipeline.verification import verify_again
 from tests.bundles.forging import failing, forge, manifest_of
 from tests.pipeline.condensed_tables import COLUMNS, K, people, plan, written
 from tests.shared_data import shared

@@ -18,7 +18,7 @@ from sfumato.bundles.checks.table import NOT_ANONYMOUS
 from sfumato.cli.main import main
 from sfumato.core.randomness import Chance
 from sfumato.pipeline.attack import attack as audit
-from sfumato.pipeline.release import verify_again
+from sfumato.pipeline.verification import verify_again
 from sfumato.testing.attacks import raw_subject, released_subject
 from tests.bundles.forging import failing, forge, manifest_of
 from tests.weights import examples

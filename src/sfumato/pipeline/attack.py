@@ -28,7 +28,7 @@ from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import Attack, AttackPart
-from sfumato.pipeline.methods import kind_stated
+from sfumato.pipeline.methods import method_stated
 from sfumato.pipeline.methods.method import Audit, over
 from sfumato.pipeline.plan.evaluation import TRIALS, AttackPlan, refuse_no_bundle
 from sfumato.pipeline.plan.plan import Plan
@@ -194,17 +194,15 @@ def attack(
     manifest = untouched(place)
     theirs = None if control is None else known_table(control, plan, manifest)
     attack_plan = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
-    kind, chance = kind_stated(manifest), Chance(seed=seed)
+    kind, chance = method_stated(manifest), Chance(seed=seed)
     if kind.alone is not None:
         _refuse_beside(place, {"original": original, "known": known, "control": control, "earlier": others})
         with _bundle_at_fault(place):
             return kind.alone(place, manifest, attack_plan, work)
-    if "parts" in manifest["data"]:
-        from sfumato.pipeline.methods.table.parts_attack import attack_parts, refuse_whole
-
-        refuse_whole({"known": known, "earlier": others})
+    if kind.parts is not None and "parts" in manifest["data"]:
+        _refuse_rows_elsewhere({"known": known, "earlier": others})
         with _bundle_at_fault(place), stated_form(place):
-            return attack_parts(place, manifest, original, attack_plan, control=theirs, plan=plan, seed=seed, work=work)
+            return kind.parts(place, manifest, original, attack_plan, control=theirs, plan=plan, seed=seed, work=work)
     if original is None:
         raise PlanError(f"--original is missing; {folder} is attacked beside the table that it was made from")
     table = known_table(original, plan, manifest)
@@ -225,6 +223,13 @@ def attack(
     return replace(audit, findings=(linked, *audit.findings))
 
 
+def _refuse_rows_elsewhere(given: Mapping[str, object]) -> None:
+    """Refuse what is laid over all rows, where they stay in files and some groups are attacked."""
+    for name, value in given.items():
+        if value is not None and not (isinstance(value, list) and not value):
+            raise PlanError(f'--{name} needs all rows at once; make the release with output.format = "parquet" for it')
+
+
 def _refuse_beside(folder: Path, given: Mapping[str, object]) -> None:
     """Refuse what a bundle that is attacked from its own bytes has no use for."""
     for name, value in given.items():
@@ -243,7 +248,7 @@ def _bundle_at_fault(folder: Path) -> Iterator[None]:
     except SfumatoError:
         raise
     except FAULTS as error:
-        from sfumato.pipeline.release import verify
+        from sfumato.pipeline.verification import verify
 
         if verify(folder).holds:
             raise

@@ -20,9 +20,9 @@ from sfumato.mining.document_json import tree_of
 from sfumato.mining.rule_document import KIND as RULES
 from sfumato.mining.rule_document import read_rules
 from sfumato.pipeline.inputs import read_file
-from sfumato.pipeline.methods import GRADED
+from sfumato.pipeline.methods.graded import GRADED
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import verify
+from sfumato.pipeline.verification import verify
 from sfumato.tables.graded_grouping import read_terms
 from sfumato.tables.graded_secret import AliasTable, GradedNumbers, GradedSecret, translated
 from sfumato.tables.table import Table, as_text

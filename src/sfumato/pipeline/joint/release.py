@@ -23,9 +23,8 @@ from sfumato.counts.local_cuts import JointCells
 from sfumato.counts.local_table import LocalTable
 from sfumato.parties.protocols import JointResult, refuse_strange
 from sfumato.parties.releases.integrated_rows import IntegratedRows, Shown
-from sfumato.pipeline.catalog.built_in import ATTACKS
 from sfumato.pipeline.catalog.catalog import catalog
-from sfumato.pipeline.methods import kind_of
+from sfumato.pipeline.methods import method_of
 from sfumato.pipeline.methods.method import Asked, Searched
 from sfumato.pipeline.methods.table import stages
 from sfumato.pipeline.methods.table.method import KIND
@@ -254,12 +253,12 @@ def _as_plan(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _quick() -> list[str]:
-    return [part.name for part in ATTACKS if part.always("table") and part.name in FROM_RELEASE]
+    return [part.name for part in catalog().built_in.attacks if part.always("table") and part.name in FROM_RELEASE]
 
 
 def _refuse_plan(plan: Plan) -> None:
-    if kind_of(plan).name != "table":
-        raise ParameterError(f"privacy: parties make releases of tables together, not of kind {kind_of(plan).name}")
+    if method_of(plan).name != "table":
+        raise ParameterError(f"privacy: parties make releases of tables together, not of kind {method_of(plan).name}")
     if plan.algorithm.name != "top-down":
         raise ParameterError(f"algorithm.name must be top-down, not {plan.algorithm.name!r}: it asks for counts only")
     if not plan.privacy:

@@ -29,7 +29,8 @@ from sfumato.pipeline.linked.search import LinkedProblem, LinkedTable, Node, sea
 from sfumato.pipeline.methods.method import Asked, Searched
 from sfumato.pipeline.methods.table.problem import Prepared, prepare
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import Release, refuse_key_inside, release, verify
+from sfumato.pipeline.release import Release, refuse_key_inside, release
+from sfumato.pipeline.verification import verify
 from sfumato.tables.table import Kind, Table
 
 

@@ -29,7 +29,6 @@ from sfumato.pipeline.attack import refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
 from sfumato.pipeline.inputs import load_table, marked, read_file
-from sfumato.pipeline.methods import RECONSTRUCT
 from sfumato.pipeline.methods.method import Asked, Kind, Searched
 from sfumato.pipeline.plan.columns import refuse_guarded
 from sfumato.pipeline.plan.plan import Plan
@@ -40,6 +39,8 @@ from sfumato.tables.table import Table, as_text, plain_cells
 # What a plan of collected answers can say.
 
 
+RECONSTRUCT = "reconstruct"
+"""The algorithm that makes this kind."""
 BESIDE = (Role.KEEP, Role.TARGET)
 """The roles of columns that stand beside the answers; no coin was thrown for them."""
 

@@ -27,7 +27,6 @@ from sfumato.pipeline.attack import chosen_attacks, refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
 from sfumato.pipeline.inputs import load_table, marked
-from sfumato.pipeline.methods import GRADED
 from sfumato.pipeline.methods.method import Asked, Audit, Kind, Searched, Summary, over, warned
 from sfumato.pipeline.plan.columns import refuse_guarded
 from sfumato.pipeline.plan.plan import Plan
@@ -41,6 +40,8 @@ from sfumato.tables.table import Table, as_text, plain_cells
 # The stages of a pseudonymized release: check, begin, prepare, search, recode, judge.
 
 
+GRADED = "graded"
+"""The algorithm that makes this kind."""
 PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.TARGET, Role.KEEP)
 
 

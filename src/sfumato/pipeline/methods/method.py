@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from sfumato.pipeline.plan.evaluation import AttackPlan
     from sfumato.pipeline.plan.plan import Plan
     from sfumato.pipeline.profile.profile import Profile
-    from sfumato.pipeline.release import Release
 
 
 # What attacks found, all together.
@@ -298,12 +297,6 @@ def no_dimensions(plan: Plan, frame: object, *, order: Any, work: Work) -> NoRet
     raise PlanError("columns: the analysis is about tables with quasi-identifiers and models that judge groups of rows")
 
 
-def _same_release(*bundle: Any) -> Iterable[Check]:
-    from sfumato.pipeline.rebuild import same_release
-
-    return same_release(*bundle)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """One kind of release. A release is made, then asked; ``Any`` stands for what only the kind itself looks into."""
@@ -336,7 +329,7 @@ class Kind:
     """Find what the columns are to read as."""
     recode: Callable[[Asked, Searched], Any]
     """The rows as they are to be published."""
-    judge: Callable[[Kind, Asked, Searched, Any], Release]
+    judge: Callable[[Kind, Asked, Searched, Any], Any]
     """What the rows meet and what they lost; a claim that does not hold is a fault of the search and is refused."""
     attack: Callable[[Any, Work], Audit]
     """What adversaries can do with a release; more than the plan allows is refused."""
@@ -346,8 +339,9 @@ class Kind:
     """What a manifest states beside what every manifest states; the data files come with their digests."""
     checks: Callable[[Path, Manifest, Mapping[str, Table]], Iterable[Check | Remark]]
     """What is looked at when a bundle is verified: given its folder, its manifest and its tables."""
-    again: Callable[[Path, Manifest, Plan, object, Work], Iterable[Check]] = _same_release
-    """What the steward finds who makes a bundle again: given folder, manifest, plan and original."""
+    again: Callable[[Path, Manifest, Plan, object, Work], Iterable[Check]] | None = None
+    """What the steward finds who makes a bundle again: given folder, manifest, plan and original; None: that a release
+    with the same plan has the same rows and states the same."""
     subject: Callable[..., Subject]
     """A bundle as an attacker finds it: given folder, manifest, original, and by name control and plan."""
     alone: Callable[[Path, Manifest, AttackPlan, Work], Audit] | None = None
@@ -355,6 +349,9 @@ class Kind:
     beside: Callable[..., Audit] | None = None
     """Attacks of its own on a bundle, beside its original: given folder, manifest and original, and by name control,
     earlier, attack_plan, work and chance; None: those that ``subject`` is made for."""
+    parts: Callable[..., Audit] | None = None
+    """Attacks on a bundle of many files: given folder, manifest, original and attack plan, and by name control, plan,
+    seed and work; None: there are no such bundles."""
     ending: str | None = None
     """How its data file ends where that is no table but a document a line; None: as the plan's format."""
     apply: Callable[[Manifest, object, Outside], Applied]

@@ -32,7 +32,6 @@ from sfumato.pipeline.attack import chosen_attacks, refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
 from sfumato.pipeline.inputs import load_table, marked
-from sfumato.pipeline.methods import SWAPPING
 from sfumato.pipeline.methods.method import Asked, Audit, Kind, Searched, Summary, over, warned
 from sfumato.pipeline.methods.schema import refuse_nested, schema_of, without_missing
 from sfumato.pipeline.plan.columns import refuse_guarded
@@ -47,6 +46,8 @@ from sfumato.tables.table import Table, plain_cells
 # The stages of a release of swapped rows: check, prepare, search, recode, judge.
 
 
+SWAPPING = "swapping"
+"""The algorithm that makes this kind."""
 PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.TARGET, Role.KEEP)
 
 

@@ -192,7 +192,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Turn objects into the tree, and refuse what the plan cannot say before anything is done."""
-        from sfumato.pipeline.methods import kind_of
+        from sfumato.pipeline.catalog.catalog import catalog
 
         columns = {name: as_column(column, name) for name, column in self.columns.items()}
         for name, tree in sensitive_trees(self.privacy).items():
@@ -209,7 +209,7 @@ class Plan:
                 f"output.escape_formulas is for CSV, and the release is written as {self.output_format}; "
                 'leave it out, or set output.format = "csv"'
             )
-        kind = kind_of(self)
+        kind = catalog().method_of(self)
         if self.format == "parts" and kind.name != "table":
             raise PlanError(f'output.format = "parts" is for releases of tables by groups; this one is {kind.name}')
         if self.input.weight is not None:

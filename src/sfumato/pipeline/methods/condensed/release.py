@@ -27,7 +27,6 @@ from sfumato.counts.near_unique import NearUnique, asked_size, near_unique_colum
 from sfumato.pipeline.attack import refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
-from sfumato.pipeline.methods import CONDENSE
 from sfumato.pipeline.methods.schema import refuse_nested
 from sfumato.pipeline.plan.columns import refuse_guarded
 from sfumato.pipeline.plan.plan import Plan
@@ -38,6 +37,8 @@ from sfumato.tables.table import Kind, Table, infer_kind, plain_cells
 # What a plan for a condensed release can say, as far as that needs no table.
 
 
+CONDENSE = "condense"
+"""The algorithm that makes this kind."""
 PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.TARGET, Role.KEEP)
 """The roles whose columns are published, all treated alike."""
 _WHY = "Chosen by auto: it is the algorithm that draws records from groups."

@@ -26,8 +26,8 @@ from sfumato.counts.keys import Ids
 from sfumato.metrics.information_loss import compatibility
 from sfumato.pipeline.attack import attacked, chosen_attacks
 from sfumato.pipeline.inputs import load_table, marked
-from sfumato.pipeline.methods import CONDENSE
 from sfumato.pipeline.methods.condensed.release import (
+    CONDENSE,
     SPREAD,
     CondensedRelease,
     CondensePrepared,

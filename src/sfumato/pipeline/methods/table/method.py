@@ -10,7 +10,7 @@ from sfumato.bundles.checks.table import table_checks
 from sfumato.bundles.provenance import Check, Remark
 from sfumato.pipeline.apply import apply_rules
 from sfumato.pipeline.catalog.catalog import catalog
-from sfumato.pipeline.methods.method import Asked, Kind, Manifest
+from sfumato.pipeline.methods.method import Asked, Audit, Kind, Manifest
 from sfumato.pipeline.methods.table import plan as table_plan
 from sfumato.pipeline.methods.table import release, report, stages, subject
 from sfumato.pipeline.methods.table.problem import Prepared, prepare
@@ -92,6 +92,12 @@ def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> It
         yield from session_checks(manifest)
 
 
+def _attack_parts(*args: Any, **options: Any) -> Audit:
+    from sfumato.pipeline.methods.table.parts_attack import attack_parts
+
+    return attack_parts(*args, **options)
+
+
 def _counted(plan: Plan, table: Table) -> Counted:
     from sfumato.pipeline.methods.table.preview import CountedTable
 
@@ -114,6 +120,7 @@ KIND = Kind(
     manifest=release.manifest,
     checks=_checks,
     subject=subject.bundle_subject,
+    parts=_attack_parts,
     apply=apply_rules,
     public_page=report.public_page,
     done=report.done,

@@ -27,8 +27,8 @@ from sfumato.pipeline.inputs import frame_source, load_table, marked, planned_so
 from sfumato.pipeline.methods.method import Asked, Audit, Kind, Searched
 from sfumato.pipeline.methods.table.plan import algorithm_of
 from sfumato.pipeline.methods.table.problem import Prepared, put_back, rows_that_stay, same_labels, unit
-from sfumato.pipeline.methods.table.release import TableRelease
-from sfumato.pipeline.methods.table.subject import ROWS, kept, release_subject, sampled_groups
+from sfumato.pipeline.methods.table.release import TableRelease, kept
+from sfumato.pipeline.methods.table.subject import ROWS, release_subject, sampled_groups
 from sfumato.pipeline.plan.evaluation import AttackPlan
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.reports.table_facts import SearchFacts

@@ -18,7 +18,6 @@ from sfumato.mining.leaf_privacy import (
 from sfumato.pipeline.attack import refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
-from sfumato.pipeline.methods import ATP, LDM, NOISY
 from sfumato.pipeline.plan.columns import ColumnPlan, refuse_guarded, refuse_profiled, refuse_total
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.pipeline.plan.keys import Keys
@@ -26,6 +25,8 @@ from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.plan.sections import TreePlan
 from sfumato.tables.schema import Categories, Domain, Numbers, Role
 
+ATP, LDM, NOISY = "atp", "ldm", "noisy-leaves"
+"""The algorithms that publish trees."""
 _GROUPS = ("k_anonymity", "l_diversity")
 _PAID = (*KEYS, "ledger", "analyst")
 _ROLES = (Role.QUASI, Role.TARGET, Role.DROP, Role.IDENTIFIER)

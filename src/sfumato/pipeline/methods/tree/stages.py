@@ -32,9 +32,9 @@ from sfumato.mining.tree_document import TreeDocument
 from sfumato.mining.tree_publishing import Forest, GrownTrees, NoisyTree, Reached, complete_structure, judged_together
 from sfumato.models.model import Verdict
 from sfumato.pipeline.inputs import bounded, load_table, rows_or_none
-from sfumato.pipeline.methods import ATP
 from sfumato.pipeline.methods.method import Asked, Kind, Searched
 from sfumato.pipeline.methods.tree.plan import (
+    ATP,
     algorithm_of,
     attributes_of,
     domains_of,
