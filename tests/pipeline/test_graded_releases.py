@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.bundles.checks.table import PSEUDONYMIZED
+from sfumato.bundles.checks.unclaimed import PSEUDONYMIZED
 from sfumato.core.errors import BundleError, DataError, ParameterError, PlanError, SfumatoError
 from sfumato.pipeline.attack import attack as audit
 from sfumato.pipeline.verification import verify_again

@@ -31,8 +31,9 @@ from sfumato.core.run_context import BY_TIME, Work
 from sfumato.core.scratch import page_of
 from sfumato.core.short_repr import Brief
 from sfumato.core.staging import write_private, write_whole
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods import method_of, method_stated
-from sfumato.pipeline.methods.method import Asked, Audit, opening_of
+from sfumato.pipeline.methods.method import Audit, Request, opening_of
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.plan_checks import plan_checks
 from sfumato.reports.language import speaking
@@ -46,7 +47,7 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato.pipeline.apply import Applied, Outside
-    from sfumato.pipeline.methods.method import Kind
+    from sfumato.pipeline.methods.method import Method
 
 
 # A release: data that every kind has in common. What the kinds differ in, ``release.kind`` knows.
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 class Release:
     """Released rows with what they were found to meet; writing it makes a bundle."""
 
-    kind: Kind
+    kind: Method
     """What kind of release it is."""
     plan: Plan
     """The plan it was made by."""
@@ -184,7 +185,7 @@ class Release:
 Form = Literal["html", "text", "json"]
 
 
-def public_page(kind: Kind, manifest: Mapping[str, Any], tables: Mapping[str, Any], work: Work) -> str:
+def public_page(kind: Method, manifest: Mapping[str, Any], tables: Mapping[str, Any], work: Work) -> str:
     """The report of a bundle, made from its manifest and its tables and from nothing else."""
     with _begun(kind, manifest):
         return kind.public_page(manifest, tables, work)
@@ -207,7 +208,7 @@ def in_form(page: str, form: Form) -> str:
 
 
 @contextmanager
-def _begun(kind: Kind, manifest: Mapping[str, Any]) -> Iterator[None]:
+def _begun(kind: Method, manifest: Mapping[str, Any]) -> Iterator[None]:
     language = manifest.get("plan", {}).get("about", {}).get("language", "en")
     with speaking(language), begun(opening_of(kind, manifest)):
         yield
@@ -257,7 +258,7 @@ def formula_notes(release: Release) -> list[str]:
     return [told_formulas(risky)] if risky else []
 
 
-def write_report(kind: Kind, folder: Path, body: dict[str, Any], work: Work) -> Written:
+def write_report(kind: Method, folder: Path, body: dict[str, Any], work: Work) -> Written:
     """Make the report from the manifest and from the bytes of the data files, write it, and return both."""
     tables = tables_of(folder, body)
     page = public_page(kind, body, tables, work)
@@ -350,6 +351,7 @@ def verify_written(folder: Path, read_back: Written | None, card: Card | None = 
 
     The files are still those whose bytes were read back: their digests are compared.
     """
+    catalog()  # a broken plugin is no fault of the bundle
     reader = Reader(
         checks=lambda manifest: method_stated(manifest).checks,
         plan=plan_checks,
@@ -377,7 +379,7 @@ def release(
     work: Work | None = None,
     population: object = None,
     quasi: Sequence[str] | None = None,
-    search: Callable[[Asked, Any, Work], Any] | None = None,
+    search: Callable[[Request, Any, Work], Any] | None = None,
     **options: Any,
 ) -> Release:
     """Make a release of a frame, or of the file that the plan names; it is judged and attacked, and not yet written.
@@ -395,7 +397,7 @@ def release(
     kind = method_of(plan)
     for module, what in kind.needs:
         require(module, what)
-    request = kind.begin(Asked(plan=plan, keys=_keys(plan), like=frame, population=population))
+    request = kind.begin(Request(plan=plan, keys=_keys(plan), like=frame, population=population))
     with work.stage("read"):
         rows = kind.read(request)
     with work.stage("count"):

@@ -19,7 +19,7 @@ from sfumato.bundles.signatures import Signer, sign
 from sfumato.core.errors import ClaimRefuted, PlanError
 from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
-from sfumato.pipeline.attack import chosen_attacks
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods import method_of
 from sfumato.pipeline.methods.condensed.release import (
     CONDENSE,
@@ -198,7 +198,8 @@ def made_batch(
     if not claim.holds:
         raise ClaimRefuted(f"a group of {int(claim.reached)} records was drawn, fewer than asked; nothing was written")
     attack_plan = plan.attack
-    skipped = dict.fromkeys(chosen_attacks(attack_plan.attacks, "condensed"), _NO_ORIGINAL) if attack_plan.run else {}
+    chosen = catalog().chosen_attacks(attack_plan.attacks, "condensed") if attack_plan.run else {}
+    skipped = dict.fromkeys(chosen, _NO_ORIGINAL)
     return StreamBatch(
         kind=method_of(plan),
         plan=plan,

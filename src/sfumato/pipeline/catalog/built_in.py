@@ -58,69 +58,69 @@ def _noisy(plan: Any) -> bool:
 
 
 def _load_joint() -> Any:
-    from sfumato.pipeline.methods.joint import KIND
+    from sfumato.pipeline.methods.joint import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_collected() -> Any:
-    from sfumato.pipeline.methods.collected import KIND
+    from sfumato.pipeline.methods.collected import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_tree() -> Any:
-    from sfumato.pipeline.methods.tree.method import KIND
+    from sfumato.pipeline.methods.tree.method import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_private() -> Any:
-    from sfumato.pipeline.methods.private.method import KIND
+    from sfumato.pipeline.methods.private.method import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_observed() -> Any:
-    from sfumato.pipeline.methods.observed import KIND
+    from sfumato.pipeline.methods.observed import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_swapped() -> Any:
-    from sfumato.pipeline.methods.swapped import KIND
+    from sfumato.pipeline.methods.swapped import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_graded() -> Any:
-    from sfumato.pipeline.methods.graded import KIND
+    from sfumato.pipeline.methods.graded import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_condensed() -> Any:
-    from sfumato.pipeline.methods.condensed.method import KIND
+    from sfumato.pipeline.methods.condensed.method import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_sanitized() -> Any:
-    from sfumato.pipeline.methods.sanitized import KIND
+    from sfumato.pipeline.methods.sanitized import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_items() -> Any:
-    from sfumato.pipeline.methods.items.method import KIND
+    from sfumato.pipeline.methods.items.method import METHOD
 
-    return KIND
+    return METHOD
 
 
 def _load_table() -> Any:
-    from sfumato.pipeline.methods.table.method import KIND
+    from sfumato.pipeline.methods.table.method import METHOD
 
-    return KIND
+    return METHOD
 
 
 METHODS = (

@@ -130,6 +130,22 @@ class Catalog:
         """The attacks on a kind of release."""
         return {name: part for name, part in self.attacks.items() if part.on(kind)}
 
+    def chosen_attacks(self, names: Iterable[str], kind: str = TABLE) -> dict[str, AttackPart]:
+        """The attacks of these names; the quick ones where none is named, and every one for ``all``."""
+        known = self.attacking(kind)
+        self.refuse_attacks(names, kind)
+        wanted = tuple(names) or tuple(name for name, part in known.items() if part.always(kind))
+        return {name: known[name] for name in (known if "all" in wanted else wanted)}
+
+    def refuse_attacks(self, names: Iterable[str], kind: str, *, key: str = "attacks") -> None:
+        """Refuse names that there are not; ``all`` stands for every attack that is to be made."""
+        known = self.attacking(kind)
+        every = ("all", *known) if key == "attacks" else tuple(known)
+        for name in names:
+            if name not in every:
+                known_names = listed(every, most=30)
+                raise PlanError(f"attack.{key}: {name!r} is not known{nearest(name, known)} Known: {known_names}")
+
     def explained(self, name: str, parameters: Mapping[str, Any], *, people: bool = False) -> tuple[str, str]:
         """What a model means and what it does not protect against, with its parameters; of rows, or of people."""
         part = named(name, self.models, "model")

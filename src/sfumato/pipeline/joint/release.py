@@ -25,13 +25,13 @@ from sfumato.parties.protocols import JointResult, refuse_strange
 from sfumato.parties.releases.integrated_rows import IntegratedRows, Shown
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods import method_of
-from sfumato.pipeline.methods.method import Asked, Searched
+from sfumato.pipeline.methods.method import Request, SearchResult
 from sfumato.pipeline.methods.table import stages
-from sfumato.pipeline.methods.table.method import KIND
+from sfumato.pipeline.methods.table.method import METHOD
 from sfumato.pipeline.methods.table.plan import algorithm_of
 from sfumato.pipeline.methods.table.problem import Prepared, prepare
 from sfumato.pipeline.methods.table.release import TableRelease
-from sfumato.pipeline.methods.table.stages import Recoded, judge, recoding_of
+from sfumato.pipeline.methods.table.stages import RecodedTable, judge, recoding_of
 from sfumato.pipeline.plan.columns import ColumnPlan
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.pipeline.plan.plan import Plan
@@ -379,8 +379,8 @@ def _judged(request: ReleaseAsked, outcome: Outcome, rows: pl.DataFrame, people:
         recoded=RecodedCells.under(prepared.problem, outcome.cut),
         suppressed=np.zeros(prepared.problem.cells.count, np.bool_),
     )
-    planned = Asked(plan=request.plan, keys={})
-    result = Searched(prepared=prepared, outcome=placed, algorithm="top-down", why=NAMED)
+    planned = Request(plan=request.plan, keys={})
+    result = SearchResult(prepared=prepared, outcome=placed, algorithm="top-down", why=NAMED)
     recoding = recoding_of(planned, prepared, placed)
-    release = judge(KIND, planned, result, Recoded(recoding=recoding, rows=rows, sensitive=None))
+    release = judge(METHOD, planned, result, RecodedTable(recoding=recoding, rows=rows, sensitive=None))
     return replace(release, utility=release.public_utility)

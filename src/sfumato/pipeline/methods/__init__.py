@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from sfumato.pipeline.catalog.catalog import catalog
 
 if TYPE_CHECKING:
-    from sfumato.pipeline.methods.method import Kind
+    from sfumato.pipeline.methods.method import Method
     from sfumato.pipeline.plan.plan import Plan
 
 
-def method_of(plan: Plan) -> Kind:
+def method_of(plan: Plan) -> Method:
     """The method that a plan asks for."""
-    method: Kind = catalog().method_of(plan)
+    method: Method = catalog().method_of(plan)
     return method
 
 
-def method_stated(manifest: Mapping[str, Any]) -> Kind:
+def method_stated(manifest: Mapping[str, Any]) -> Method:
     """The method whose release a manifest describes."""
-    method: Kind = catalog().method_stated(manifest)
+    method: Method = catalog().method_stated(manifest)
     return method
