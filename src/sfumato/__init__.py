@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from sfumato.pipeline.plan.plan import Plan
     from sfumato.pipeline.profile.profile import profile
     from sfumato.pipeline.queries import query
-    from sfumato.pipeline.release import Release, dimensions, release, verify, verify_again
+    from sfumato.pipeline.release import Release, dimensions, release
     from sfumato.pipeline.rules import rules
+    from sfumato.pipeline.verification import verify, verify_again
     from sfumato.queries import Session
     from sfumato.tables import datasets
     from sfumato.tables.engines.query_frames import read_query
@@ -79,8 +80,8 @@ _PLACES = {
     "read_query": "tables.engines.query_frames",
     "release": "pipeline.release",
     "rules": "pipeline.rules",
-    "verify": "pipeline.release",
-    "verify_again": "pipeline.release",
+    "verify": "pipeline.verification",
+    "verify_again": "pipeline.verification",
 }
 _PACKAGES = {"datasets": "tables.datasets", "models": "models"}
 

@@ -13,7 +13,7 @@ from sfumato.bundles.files import sha256
 from sfumato.bundles.manifest.document import dump, seal
 from sfumato.core.errors import BundleError
 from sfumato.core.run_context import Work
-from sfumato.pipeline.methods import kind_stated
+from sfumato.pipeline.methods import method_stated
 from sfumato.pipeline.release import write_report
 
 Change = Callable[[dict[str, Any]], Any]
@@ -35,7 +35,7 @@ def forge(folder: Path, change: Change = lambda content: None, *, sealed: bool =
             part["sha256"] = sha256(path)
     if report:
         with suppress(Exception):  # where the change leaves nothing to show, the old report stays
-            write_report(kind_stated(content), folder, content, Work())
+            write_report(method_stated(content), folder, content, Work())
     (folder / "manifest.json").write_text(dump(seal(content) if sealed else content))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import sfumato
-from sfumato.pipeline.catalog.built_in import BUILT_IN
+from sfumato.pipeline.catalog.built_in import PARTS
 from sfumato.pipeline.catalog.catalog import catalog
 
 SOURCE = Path(sfumato.__file__).parent
@@ -51,7 +51,7 @@ def test_the_door_is_sorted_and_opens():
 
 @pytest.mark.parametrize(
     ("room", "listed"),
-    [("models", {part.make for part in BUILT_IN.models}), ("metrics", {part.make for part in BUILT_IN.metrics})],
+    [("models", {part.make for part in PARTS.models}), ("metrics", {part.make for part in PARTS.metrics})],
 )
 def test_the_catalog_lists_everything(room, listed):
     package = importlib.import_module(f"sfumato.{room}")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import sfumato as sf
 from sfumato.cli.main import app
 from sfumato.core.errors import ClaimRefuted, PlanError
-from sfumato.pipeline.release import report_of
+from sfumato.pipeline.verification import report_of
 from tests.reports.about_plans import census, plan_about
 
 ABOUT = {

@@ -183,7 +183,7 @@ def test_plans_that_cannot_be_meant(attack: dict[str, Any], message: str):
 
 def test_paths_and_sets_are_not_laid_over_earlier_bundles():
     columns = {"basket": {"role": "quasi", "type": "set"}}
-    with pytest.raises(PlanError, match=r"attack.earlier: paths and sets"):
+    with pytest.raises(PlanError, match=r"attack.earlier: attacks on a release of paths or sets"):
         sf.release(
             sf.Plan.parse({"columns": columns, "privacy": {"km": {"k": 3, "m": 2}}, "attack": {"earlier": ["x"]}}),
             pl.DataFrame({"basket": ["a|b"] * 10}),

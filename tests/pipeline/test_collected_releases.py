@@ -20,7 +20,7 @@ from sfumato.collection.specification import Specification
 from sfumato.core.randomness import Chance
 from sfumato.pipeline.attack import attack as audit
 from sfumato.pipeline.collection import specified
-from sfumato.pipeline.release import verify_again
+from sfumato.pipeline.verification import verify_again
 from tests.bundles.forging import failing, forge, manifest_of
 
 ROWS = 1_200
@@ -280,14 +280,14 @@ def test_the_collector_can_make_the_bundle_again(place: Path, bundle: Path):
         ({"privacy": {"k_anonymity": 5}}, "privacy.k_anonymity"),
         ({"algorithm": {"name": "mondrian"}}, "does not take randomized answers"),
         ({"algorithm": {"cells": 1}}, "algorithm.cells"),
-        ({"algorithm": {"max_suppressed": 0.1}}, "no answer is suppressed"),
+        ({"algorithm": {"max_suppressed": 0.1}}, "leaves no row out"),
         ({"columns": {"region": {"role": "quasi"}}}, "columns.region.role"),
         ({"columns": {"smokes": {"role": "keep"}}}, "columns.smokes: it is a question"),
         ({"columns": {"home": {"role": "keep"}}}, "columns.home"),
         ({"collection": {"spec": "nowhere.json"}}, "collection.spec"),
         ({"collection": {"spec": "survey.json", "key": 1}}, "collection.key: unknown key"),
         ({"collection": {}}, "collection.spec is missing"),
-        ({"input": {"unit": "region"}}, "neither a unit"),
+        ({"input": {"unit": "region"}}, "does not support a unit"),
         ({"attack": {"attacks": ["linkage"]}}, "attack.attacks"),
         ({"attack": {"max_risk": 0.01}}, "max_risk"),
         ({"collection": {"spec": "survey.json", "truth": "few.csv"}}, "collection.truth has 3 rows"),

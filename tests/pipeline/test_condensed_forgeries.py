@@ -15,7 +15,8 @@ from sfumato.algorithms.condensation import Condense, Condensed
 from sfumato.bundles.checks.condensed import SYNTHETIC
 from sfumato.bundles.manifest.document import dump, seal
 from sfumato.bundles.provenance import leaves
-from sfumato.pipeline.release import verify_again, verify_written
+from sfumato.pipeline.release import verify_written
+from sfumato.pipeline.verification import verify_again
 from tests.bundles.forging import failing, forge, manifest_of
 from tests.pipeline.condensed_tables import K, people, plan, written
 

@@ -18,9 +18,9 @@ from sfumato.core.randomness import Chance
 from sfumato.pipeline.attack import attack as audit
 from sfumato.pipeline.inputs import whole_file
 from sfumato.pipeline.methods.condensed import stages
-from sfumato.pipeline.methods.condensed.method import KIND
+from sfumato.pipeline.methods.condensed.method import METHOD
 from sfumato.pipeline.methods.condensed.stages import bundle_subject
-from sfumato.pipeline.release import verify_again
+from sfumato.pipeline.verification import verify_again
 from tests.bundles.forging import failing, forge, manifest_of
 from tests.pipeline.condensed_tables import COLUMNS, K, people, plan, written
 from tests.shared_data import shared
@@ -218,11 +218,11 @@ def test_the_steward_sees_before_and_after_and_the_public_does_not(bundle: Path)
     assert "Covariance compatibility" in inside
     assert "Covariance compatibility" not in public
     assert made.utility["covariance compatibility"] > 0.9
-    told = KIND.summary(made)
+    told = METHOD.summary(made)
     assert "groups of at least" in told.lines[0]
-    assert KIND.figures(made)["smallest_group"] >= K
+    assert METHOD.figures(made)["smallest_group"] >= K
     with pytest.raises(sf.PlanError, match="frontier"):
-        KIND.comparison(made.plan)
+        METHOD.comparison(made.plan)
     with pytest.raises(sf.SfumatoError):
         sf.apply(bundle, people())
 
@@ -257,7 +257,7 @@ def test_a_release_that_gives_away_too_much_is_not_made():
         ({"privacy": {}}, "privacy.indistinguishable_groups is missing"),
         ({"privacy": {"indistinguishable_groups": 1}}, "at least 2"),
         ({"privacy": {"indistinguishable_groups": "many"}}, "whole number"),
-        ({"privacy": {"indistinguishable_groups": 5, "k_anonymity": 5}}, "judged by no model"),
+        ({"privacy": {"indistinguishable_groups": 5, "k_anonymity": 5}}, "meets no model beside"),
         ({"name": "mondrian"}, "does not make such groups"),
         ({"groups": "none"}, "algorithm.groups must be one of"),
         ({"k": 5}, "algorithm.k: unknown key"),
@@ -265,15 +265,15 @@ def test_a_release_that_gives_away_too_much_is_not_made():
         ({"bounds": {"height": [0, 1]}}, "'height' is not published"),
         ({"bounds": {"sex": [0, 1]}}, "'sex' has no numbers"),
         ({"bounds": {"age": [0.5, 99]}}, "must be whole"),
-        ({"max_suppressed": 0.1}, "leaves no record out"),
-        ({"input": {"unit": "age"}}, "neither a unit nor a population"),
+        ({"max_suppressed": 0.1}, "leaves no row out"),
+        ({"input": {"unit": "age"}}, "does not support a unit"),
         ({"attack": {"attacks": ["linkage"]}}, "attack.attacks"),
-        ({"attack": {"group": "sex"}}, "no household"),
+        ({"attack": {"group": "sex"}}, "attack.group"),
         ({"per_class": True, "columns": {"age": {"role": "quasi"}}}, "no column has role = 'target'"),
         ({"columns": {"sex": {"role": "quasi"}}}, "no published column has numbers"),
         ({"columns": {"height": {"role": "quasi"}}}, "no column 'height'"),
         ({"columns": {"age": {"role": "drop"}}}, "no column is published"),
-        ({"columns": {"age": {"role": "quasi", "type": "set"}}}, "cannot be condensed"),
+        ({"columns": {"age": {"role": "quasi", "type": "set"}}}, "takes no paths and sets"),
         ({"columns": {"age": {"role": ["quasi", "sensitive"], "hierarchy": {"file": "x.csv"}}}}, "condensed release"),
         ({"columns": {"age": {"role": "identifier", "pseudonym": {"key_file": "k"}}}}, "no pseudonym"),
     ],

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.bundles.checks.table import PSEUDONYMIZED
+from sfumato.bundles.checks.unclaimed import PSEUDONYMIZED
 from sfumato.core.errors import BundleError, DataError, ParameterError, PlanError, SfumatoError
 from sfumato.pipeline.attack import attack as audit
-from sfumato.pipeline.release import verify_again
+from sfumato.pipeline.verification import verify_again
 from sfumato.tables.graded_grouping import read_terms
 from sfumato.tables.graded_secret import GradedSecret
 from tests.bundles.forging import failing, forge, manifest_of

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.algorithms.value_swapping import Swapping, Swaps
 from sfumato.attacks.neighbours import NearestRecord
-from sfumato.bundles.checks.table import NOT_ANONYMOUS
+from sfumato.bundles.checks.unclaimed import NOT_ANONYMOUS
 from sfumato.cli.main import main
 from sfumato.core.randomness import Chance
 from sfumato.pipeline.attack import attack as audit
-from sfumato.pipeline.release import verify_again
+from sfumato.pipeline.verification import verify_again
 from sfumato.testing.attacks import raw_subject, released_subject
 from tests.bundles.forging import failing, forge, manifest_of
 from tests.weights import examples
@@ -194,7 +194,7 @@ def test_an_algorithm_that_does_not_swap_is_refused(across: bool, monkeypatch: p
         ({"within": {"age": 9}}, "levels 0 to"),
         ({"within": {"sex": 1}}, "columns.sex.hierarchy is missing"),
         ({"max_suppressed": 0.1}, "leaves no row out"),
-        ({"input": {"unit": "age"}}, "neither a unit nor a population"),
+        ({"input": {"unit": "age"}}, "does not support a unit"),
         ({"attack": {"attacks": ["linkage"]}}, "attack.attacks"),
         ({"attack": {"max_risk": 0.01}}, "max_risk"),
     ],

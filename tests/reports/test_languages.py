@@ -20,8 +20,9 @@ from sfumato.bundles.manifest.document import load
 from sfumato.bundles.verify import tables_of
 from sfumato.core.run_context import Work
 from sfumato.pipeline.catalog.catalog import catalog
-from sfumato.pipeline.methods import kind_stated
-from sfumato.pipeline.release import public_page, report_of
+from sfumato.pipeline.methods import method_stated
+from sfumato.pipeline.release import public_page
+from sfumato.pipeline.verification import report_of
 from sfumato.reports import language
 from sfumato.reports.language import (
     apart,
@@ -226,7 +227,7 @@ def _public(folder: Path, speech: str) -> str:
     manifest = load(folder / "manifest.json")
     plan = manifest.get("plan", {})
     manifest["plan"] = {**plan, "about": {**plan.get("about", {}), "language": speech}}
-    return public_page(kind_stated(manifest), manifest, tables_of(folder, manifest), Work())
+    return public_page(method_stated(manifest), manifest, tables_of(folder, manifest), Work())
 
 
 def _data_words(folder: Path) -> set[str]:

@@ -16,7 +16,7 @@ from sfumato.bundles.manifest.document import dump, seal
 from sfumato.bundles.provenance import leaves, origin_of
 from sfumato.core.errors import BundleError
 from sfumato.pipeline.attack import attack
-from sfumato.pipeline.release import verify_again
+from sfumato.pipeline.verification import verify_again
 from tests.streaming.streams import HEADER, Pieces, lines, manifests, plan, run
 
 

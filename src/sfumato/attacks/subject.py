@@ -15,8 +15,9 @@ from sfumato.attacks.guarantees import READERS, Promise, Reader, limit_to_tell, 
 from sfumato.core.errors import ParameterError, listed
 from sfumato.core.randomness import Chance
 from sfumato.core.short_repr import Brief
+from sfumato.counts.classes import told_apart
 from sfumato.tables.hierarchy import TOP
-from sfumato.tables.table import places
+from sfumato.tables.table import Table, places
 
 # Dates that a key moved, and which shifts the period and the weekdays of the true ones leave possible.
 
@@ -375,3 +376,31 @@ def by_value(attack: B, subject: Subject, column: str | None) -> Sequence[tuple[
 
 def _watching(attack: Any, values: tuple[str, ...]) -> Any:
     return replace(attack, values=values)
+
+
+# People with several rows, as attacks see them: each of them once, by one of their rows.
+
+
+def one_each(rows: pl.DataFrame, unit: str | None, chance: Chance, missing: Sequence[str] = ()) -> pl.DataFrame:
+    """One random row of each person, without the column that tells them apart; all rows where nothing does.
+
+    Who has many rows is no likelier to be attacked than others, and a group shows each of its people once: so what fits
+    an adversary's knowledge is counted in people.
+    """
+    if unit is None:
+        return rows
+    kept, _ = with_all_rows(rows, unit, chance, missing)
+    return kept.drop(PERSON)
+
+
+def with_all_rows(
+    rows: pl.DataFrame, unit: str, chance: Chance, missing: Sequence[str] = ()
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """One random row of each person, and all rows; both number people in ``PERSON``, by the order of the former."""
+    order = chance.generator().permutation(rows.height)
+    persons, _ = told_apart(Table(frame=rows.select(unit), missing=tuple(missing)).column(unit, "text"))
+    first = np.sort(np.unique(persons[order], return_index=True)[1])
+    number = np.zeros(int(persons.max(initial=-1)) + 1, np.int64)
+    number[persons[order[first]]] = np.arange(len(first))
+    every = rows.drop(unit).with_columns(pl.Series(PERSON, number[persons]))
+    return every[order[first]], every

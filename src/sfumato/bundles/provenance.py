@@ -201,6 +201,10 @@ _PRIVATE = (
     *_of("declared", "the domains that the publisher declared, or paid for", "domains*"),
     *_of("stated", "noisy choices of the mechanism, covered by epsilon", "recoding/*", "search/*"),
 )
+_UNCLAIMED = (
+    *_of("recomputed", "from the plan", "data/exempt_suppressed", "recoding/columns*", "recoding/options*"),
+    *_of("stated", "how many rows were left out because of missing values", "recoding/left_out"),
+)
 _SWAPPED = (
     *_of("recomputed", "from the plan", "data/exempt_suppressed", "recoding/rate", "recoding/columns*"),
     *_of("recomputed", "from the plan", "recoding/within*"),
@@ -299,7 +303,7 @@ def origin_of(path: str, kind: str, recomputed: Iterable[str] = ()) -> Origin:
 @lru_cache(maxsize=10_000)
 def _known(path: str, kind: str) -> Origin:
     """The first of all patterns that a path fits; the same paths are asked for again with every bundle."""
-    for origin in (*_FIRST.get(kind, ()), *_COMMON, *_ATTACKS, *_KINDS.get(kind, ())):
+    for origin in (*_FIRST.get(kind, ()), *_COMMON, *_ATTACKS, *_KINDS.get(kind, _UNCLAIMED)):
         if fnmatchcase(path, origin.path):
             return origin
     return Origin(path=path, how="stated", why="this version does not know it")

@@ -91,9 +91,9 @@ def _loaded(plan: Path, data: Path | None, changes: list[str] | None, **options:
 def _pick(plan: Plan, number: int, folder: Path, bundle: Path, *, force: bool, as_json: bool) -> None:
     """Make one point again, write its bundle, and say whether it is what the frontier had."""
     from sfumato.pipeline.frontier.frontier import pick, recorded
-    from sfumato.pipeline.methods import kind_of
+    from sfumato.pipeline.methods import method_of
 
-    kind_of(plan).comparison(plan).refuse_pick()
+    method_of(plan).comparison(plan).refuse_pick()
     known = recorded(plan, number, folder)
     if known is None and (folder / "points.json").exists():
         raise PlanError(

@@ -159,13 +159,13 @@ def released(
     """The walk of a plan that was read: made, written, verified and told."""
     from sfumato.bundles.files import refuse_page
     from sfumato.bundles.signatures import Signer
-    from sfumato.pipeline.methods import kind_of
+    from sfumato.pipeline.methods import method_of
     from sfumato.pipeline.methods.method import warned
     from sfumato.pipeline.release import refuse_output
     from sfumato.pipeline.release import release as make
 
     signer = None if sign is None else Signer.load(sign)
-    wanted = kind_of(loaded).inside_page is not None and not no_inside
+    wanted = method_of(loaded).inside_page is not None and not no_inside
     page = (inside or output.with_name(f"{output.name}.inside.html")) if wanted else None
     refuse_output(output, page, force=force)
     if page is not None:

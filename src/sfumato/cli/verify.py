@@ -41,8 +41,8 @@ def verify(
     """Re-read a bundle's files, re-check every claim of its manifest, and make its report again."""
     from sfumato.core.errors import PlanError
     from sfumato.pipeline.plan.plan import Plan, with_input
-    from sfumato.pipeline.release import verify as check
-    from sfumato.pipeline.release import verify_again
+    from sfumato.pipeline.verification import verify as check
+    from sfumato.pipeline.verification import verify_again
 
     if plan is None:
         if original is not None or changes:
@@ -106,7 +106,7 @@ def report(
     """Show the report of a bundle that verifies, made again from its bytes."""
     from sfumato.bundles.files import refuse_file
     from sfumato.core.staging import write_whole
-    from sfumato.pipeline.release import report_of
+    from sfumato.pipeline.verification import report_of
 
     form = _form(output, as_json=as_json)
     if output is not None:

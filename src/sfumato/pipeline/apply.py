@@ -24,7 +24,6 @@ from sfumato.core.errors import DataError, PlanError
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.dates import stated_dates
 from sfumato.pipeline.inputs import read_file
-from sfumato.pipeline.methods import kind_stated
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.tables.frames import from_frame
 from sfumato.tables.hierarchy import TOP, BaseLevel, Hierarchy, base_level
@@ -244,7 +243,7 @@ def apply(bundle: str | Path, records: object, *, outside: Outside = "refuse") -
     folder = Path(bundle)
     manifest = load(folder / MANIFEST)
     with stated_form(folder):
-        result = kind_stated(manifest).apply(manifest, records, outside)
+        result: Applied = catalog().method_stated(manifest).apply(manifest, records, outside)
         return replace(result, escape_formulas=is_escaped(manifest))
 
 

@@ -23,12 +23,12 @@ from sfumato.attacks.similarity import Divergence
 from sfumato.attacks.subject import Subject, guarded_view
 from sfumato.bundles.manifest.document import FAULTS, stated_form
 from sfumato.bundles.verify import untouched
-from sfumato.core.errors import BundleError, PlanError, SfumatoError, listed, nearest
+from sfumato.core.errors import BundleError, PlanError, SfumatoError, listed
 from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import Attack, AttackPart
-from sfumato.pipeline.methods import kind_stated
+from sfumato.pipeline.methods import method_stated
 from sfumato.pipeline.methods.method import Audit, over
 from sfumato.pipeline.plan.evaluation import TRIALS, AttackPlan, refuse_no_bundle
 from sfumato.pipeline.plan.plan import Plan
@@ -52,15 +52,15 @@ def attacked(
     inner = work.within(attack_plan.seconds)
     more = Audit() if before is None else before(inner)
     findings, skipped = [], dict(more.skipped)
-    chosen = chosen_attacks(attack_plan.attacks, kind)
+    chosen = catalog().chosen_attacks(attack_plan.attacks, kind)
     if subject.together is not None:
-        chosen |= chosen_attacks((Households.name,))
+        chosen |= catalog().chosen_attacks((Households.name,))
     if subject.synthetic and not attack_plan.attacks:
-        chosen |= chosen_attacks((NearestNeighbour.name,), kind)
+        chosen |= catalog().chosen_attacks((NearestNeighbour.name,), kind)
     if any(promise.far is not None for promise in subject.promises):
-        chosen |= chosen_attacks((Divergence.name,))
+        chosen |= catalog().chosen_attacks((Divergence.name,))
     if subject.shifts is not None:
-        chosen |= chosen_attacks((ShiftedDates.name,))
+        chosen |= catalog().chosen_attacks((ShiftedDates.name,))
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         base_attack = part.make(attack_plan.trials)
@@ -150,24 +150,6 @@ def _by_others(name: str, attack: Any, subject: Subject) -> list[tuple[str, Atta
     ]
 
 
-def chosen_attacks(names: Iterable[str], kind: str = "table") -> dict[str, AttackPart]:
-    """The attacks of these names; the quick ones where none is named, and every one for ``all``."""
-    known = catalog().attacking(kind)
-    refuse_attacks(names, kind)
-    wanted = tuple(names) or tuple(name for name, part in known.items() if part.always(kind))
-    return {name: known[name] for name in (known if "all" in wanted else wanted)}
-
-
-def refuse_attacks(names: Iterable[str], kind: str, *, key: str = "attacks") -> None:
-    """Refuse names that the catalog does not have; ``all`` stands for every attack that is to be made."""
-    known = catalog().attacking(kind)
-    every = ("all", *known) if key == "attacks" else tuple(known)
-    for name in names:
-        if name not in every:
-            known_names = listed(every, most=30)
-            raise PlanError(f"attack.{key}: {name!r} is not known{nearest(name, known)} Known: {known_names}")
-
-
 def attack(
     folder: str | Path,
     original: object = None,
@@ -194,17 +176,15 @@ def attack(
     manifest = untouched(place)
     theirs = None if control is None else known_table(control, plan, manifest)
     attack_plan = AttackPlan(attacks=tuple(attacks), trials=trials, seconds=seconds or inf)
-    kind, chance = kind_stated(manifest), Chance(seed=seed)
+    kind, chance = method_stated(manifest), Chance(seed=seed)
     if kind.alone is not None:
         _refuse_beside(place, {"original": original, "known": known, "control": control, "earlier": others})
         with _bundle_at_fault(place):
             return kind.alone(place, manifest, attack_plan, work)
-    if "parts" in manifest["data"]:
-        from sfumato.pipeline.methods.table.parts_attack import attack_parts, refuse_whole
-
-        refuse_whole({"known": known, "earlier": others})
+    if kind.parts is not None and "parts" in manifest["data"]:
+        _refuse_rows_elsewhere({"known": known, "earlier": others})
         with _bundle_at_fault(place), stated_form(place):
-            return attack_parts(place, manifest, original, attack_plan, control=theirs, plan=plan, seed=seed, work=work)
+            return kind.parts(place, manifest, original, attack_plan, control=theirs, plan=plan, seed=seed, work=work)
     if original is None:
         raise PlanError(f"--original is missing; {folder} is attacked beside the table that it was made from")
     table = known_table(original, plan, manifest)
@@ -217,12 +197,19 @@ def attack(
         subject = kind.subject(place, manifest, table, control=theirs, plan=plan)
     before = _laid_over(subject, manifest, others, table, plan, attack_plan, chance) if others else None
     with _bundle_at_fault(place):
-        audit = attacked(subject, attack_plan, work, chance, before, kind=kind.attacked_as)
+        audit = attacked(subject, attack_plan, work, chance, before, kind=kind.attacks or "table")
     if known is None:
         return audit
     register, linkage = known_table(known, plan, manifest), FellegiSunter(trials=trials)
     linked = registered(linkage, subject, register, Chance(seed=seed), limit_of(linkage, subject, None))
     return replace(audit, findings=(linked, *audit.findings))
+
+
+def _refuse_rows_elsewhere(given: Mapping[str, object]) -> None:
+    """Refuse what is laid over all rows, where they stay in files and some groups are attacked."""
+    for name, value in given.items():
+        if value is not None and not (isinstance(value, list) and not value):
+            raise PlanError(f'--{name} needs all rows at once; make the release with output.format = "parquet" for it')
 
 
 def _refuse_beside(folder: Path, given: Mapping[str, object]) -> None:
@@ -243,7 +230,7 @@ def _bundle_at_fault(folder: Path) -> Iterator[None]:
     except SfumatoError:
         raise
     except FAULTS as error:
-        from sfumato.pipeline.release import verify
+        from sfumato.pipeline.verification import verify
 
         if verify(folder).holds:
             raise

@@ -13,7 +13,7 @@ import polars as pl
 from sfumato.attacks.composition import Composition
 from sfumato.attacks.fellegi_sunter import FellegiSunter
 from sfumato.attacks.finding import Finding, Limit
-from sfumato.attacks.subject import PERSON, Subject
+from sfumato.attacks.subject import PERSON, Subject, one_each
 from sfumato.bundles.manifest.document import stated_form
 from sfumato.bundles.verify import untouched
 from sfumato.core.errors import BundleError, DataError, SfumatoError, listed
@@ -21,9 +21,8 @@ from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.pipeline.dates import planned_dates, refuse_moved, stated_dates
 from sfumato.pipeline.inputs import load_table, read_file
-from sfumato.pipeline.methods import kind_stated
+from sfumato.pipeline.methods import method_stated
 from sfumato.pipeline.methods.method import Audit, over
-from sfumato.pipeline.methods.table.subject import one_each
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.tables.frames import from_frame
 from sfumato.tables.table import Table
@@ -127,7 +126,7 @@ def _other(folder: Path, original: Table, plan: Plan | None) -> tuple[Subject, l
     ]
     data = {**manifest["data"], "columns": [column for column in columns if column not in lost]}
     cut = {**manifest, "data": data}
-    subject = kind_stated(manifest).subject(folder, cut, original, control=None, plan=plan)
+    subject = method_stated(manifest).subject(folder, cut, original, control=None, plan=plan)
     return subject, [str(column["name"]) for column in lost if column["role"] == "quasi"]
 
 

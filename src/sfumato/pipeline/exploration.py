@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sfumato.core.errors import PlanError, SfumatoError
 from sfumato.counts.keys import total
 from sfumato.pipeline.inputs import load_table
-from sfumato.pipeline.methods import kind_of
+from sfumato.pipeline.methods import method_of
 from sfumato.pipeline.methods.items.problem import item_table, items_of
 from sfumato.pipeline.methods.method import Counted
 from sfumato.pipeline.methods.private.domains import declared, stated_domains
@@ -40,7 +40,7 @@ def kind_asked(tree: Mapping[str, Any], folder: Path) -> str:
     'items'
     """
     try:
-        return kind_of(Plan.parse(tree, folder=folder)).name
+        return method_of(Plan.parse(tree, folder=folder)).name
     except SfumatoError:
         privacy, columns = _table(tree.get("privacy")), _table(tree.get("columns"))
     if {"epsilon", "rho"} & {*privacy}:
@@ -235,7 +235,7 @@ class Explored:
 
     def under(self, plan: Plan) -> Counted:
         """The table counted under a plan."""
-        counted = kind_of(plan).counted
+        counted = method_of(plan).counted
         return Counted(plan) if counted is None else counted(plan, self.table)
 
 

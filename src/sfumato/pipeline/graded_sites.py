@@ -20,9 +20,8 @@ from sfumato.mining.document_json import tree_of
 from sfumato.mining.rule_document import KIND as RULES
 from sfumato.mining.rule_document import read_rules
 from sfumato.pipeline.inputs import read_file
-from sfumato.pipeline.methods import GRADED
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import verify
+from sfumato.pipeline.verification import verify
 from sfumato.tables.graded_grouping import read_terms
 from sfumato.tables.graded_secret import AliasTable, GradedNumbers, GradedSecret, translated
 from sfumato.tables.table import Table, as_text
@@ -60,7 +59,7 @@ def plan_for(data: Path, secret: Path, *, drop: Sequence[str] = (), missing: Seq
         {
             "input": {"path": str(data.resolve()), "missing": list(missing)},
             "columns": {name: {"role": role} for name, role in roles.items()},
-            "algorithm": {"name": GRADED, "secret": str(secret.resolve())},
+            "algorithm": {"name": "graded", "secret": str(secret.resolve())},
         }
     )
 
@@ -85,7 +84,7 @@ def joined(folders: Sequence[Path]) -> pl.DataFrame:
 
 def _part(folder: Path) -> tuple[dict[str, Any], pl.DataFrame]:
     manifest = untouched(folder)
-    if manifest["kind"] != GRADED:
+    if manifest["kind"] != "graded":
         raise BundleError(f"{folder} is a bundle of the kind {manifest['kind']!r}; those of graded grouping are joined")
     if (wrong := verify(folder).wrong) is not None:
         raise ClaimRefuted(f"{folder} does not hold: {wrong.what} ({wrong.detail}); nothing was joined")
@@ -133,7 +132,7 @@ def interpret(path: Path, secret: GradedSecret, *, missing: Iterable[str] = ()) 
 
 def _bundle(folder: Path, secret: GradedSecret) -> Interpreted:
     manifest = untouched(folder)
-    if manifest["kind"] == GRADED:
+    if manifest["kind"] == "graded":
         if manifest["recoding"]["agreement"] != secret.agreement:
             raise BundleError(f"{folder} is of another agreement than this secret")
         return _table(rows_of(folder, manifest).frame, secret, tuple(manifest["data"]["missing"]), str(folder))

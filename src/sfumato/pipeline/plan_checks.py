@@ -13,7 +13,7 @@ from sfumato.core.errors import PlanError, SfumatoError, listed
 from sfumato.core.records import decoded
 from sfumato.pipeline.catalog.catalog import catalog, named
 from sfumato.pipeline.catalog.parts import COMMON, AlgorithmPart, configured, option_names
-from sfumato.pipeline.methods import kind_stated
+from sfumato.pipeline.methods import method_stated
 from sfumato.pipeline.plan.evaluation import AttackPlan
 from sfumato.pipeline.plan.hierarchies import HIERARCHIES, builder
 from sfumato.pipeline.plan.keys import Keys
@@ -27,7 +27,7 @@ TABLES = "table"
 
 def plan_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """The algorithm has the options of the plan, and the manifest reports every attack that the plan asks for."""
-    kind = kind_stated(manifest)
+    kind = method_stated(manifest)
     if not kind.planned:
         return
     options, used = manifest["plan"]["algorithm"], manifest["recoding"]["algorithm"]
@@ -112,10 +112,8 @@ def _attacks(manifest: Mapping[str, Any]) -> Iterable[Check]:
 
 def _incomplete(manifest: Mapping[str, Any], titles: Sequence[str]) -> Iterable[str]:
     """Attacks that are made for every sensitive column, or by two ways of choosing, and reported for fewer."""
-    from sfumato.pipeline.catalog.built_in import ATTACKS
-
     sensitive = [str(column["name"]) for column in manifest["data"]["columns"] if column["role"] == "sensitive"]
-    by_column = [part.name for part in ATTACKS if part.attacks == manifest["kind"] == TABLES]
+    by_column = [part.name for part in catalog().built_in.attacks if part.attacks == manifest["kind"] == TABLES]
     for name in by_column:
         reported = [column for column in sensitive if any(is_named(title, f"{name} of {column}") for title in titles)]
         if reported:
@@ -133,15 +131,13 @@ def _due(manifest: Mapping[str, Any], names: list[str]) -> Iterable[tuple[str, C
     Where other columns are published beside the quasi-identifiers, some attacks are made by both knowledges; on kinds
     that treat all columns alike there is one.
     """
-    from sfumato.pipeline.catalog.built_in import ATTACKS
-
     data = manifest["data"]
     hidden = data.get("apart", {}).get("group")
     others = [column for column in data["columns"] if column["role"] in _BESIDE and column["name"] != hidden]
     has_other_columns = bool(others) and data["file"].endswith(
         ".csv"
     )  # no attack reads lists, which only typed files can have
-    for part in ATTACKS:
+    for part in catalog().built_in.attacks:
         wanted = (part.name in names or "all" in names) if names else part.always(manifest["kind"])
         if not part.on(manifest["kind"]) or not wanted:
             continue

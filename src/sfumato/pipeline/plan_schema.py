@@ -13,7 +13,6 @@ import msgspec
 
 from sfumato.core.records import INTERNAL, Record, record_of
 from sfumato.pipeline.catalog.catalog import catalog, first_line
-from sfumato.pipeline.methods import NAMES, kind_stated
 from sfumato.pipeline.plan.hierarchies import (
     _KINDS,
     BundledHierarchy,
@@ -72,7 +71,7 @@ def _privacy() -> Schema:
 def _algorithms(common: Schema) -> Schema:
     """[algorithm]: the keys of all algorithms, and of every algorithm its own."""
     parts = catalog().algorithms
-    kinds = [kind_stated({"kind": name}) for name in NAMES]
+    kinds = [part.load() for part in catalog().methods.values()]
     shared = {key: value for key, value in common["properties"].items() if key != INTERNAL}
     shared["name"] = {**shared["name"], "enum": ["auto", *parts]}
     branches = []

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from sfumato.bundles.checks.consistency import CUT_SHORT, SEEDED
-from sfumato.bundles.files import MANIFEST, REPORT, refuse_existing, sha256
-from sfumato.bundles.manifest.document import SCHEMA, dump, load, plain, seal
-from sfumato.bundles.manifest.linked import is_linked
+from sfumato.bundles.files import FOLDER, MANIFEST, REPORT, joint_digest, refuse_existing, sha256
+from sfumato.bundles.manifest.document import SCHEMA, dump, plain, seal
 from sfumato.bundles.provenance import Verification
 from sfumato.bundles.pseudonyms import Pseudonyms
 from sfumato.bundles.signatures import Card, Signer, sign
 from sfumato.bundles.staging import staged
-from sfumato.bundles.verify import Reader, tables_of, verify_bundle
+from sfumato.bundles.verify import DATA, Reader, tables_of, verify_bundle
 from sfumato.core.claims import Claim, titled
 from sfumato.core.errors import BundleError, ClaimRefuted, PlanError
 from sfumato.core.extras import require
@@ -33,8 +32,8 @@ from sfumato.core.scratch import page_of
 from sfumato.core.short_repr import Brief
 from sfumato.core.staging import write_private, write_whole
 from sfumato.pipeline.catalog.catalog import catalog
-from sfumato.pipeline.methods import kind_of, kind_stated
-from sfumato.pipeline.methods.method import Asked, Audit, opening_of
+from sfumato.pipeline.methods import method_of, method_stated
+from sfumato.pipeline.methods.method import Audit, Request, opening_of
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.plan_checks import plan_checks
 from sfumato.reports.language import speaking
@@ -48,7 +47,7 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato.pipeline.apply import Applied, Outside
-    from sfumato.pipeline.methods.method import Kind
+    from sfumato.pipeline.methods.method import Method
 
 
 # A release: data that every kind has in common. What the kinds differ in, ``release.kind`` knows.
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
 class Release:
     """Released rows with what they were found to meet; writing it makes a bundle."""
 
-    kind: Kind
+    kind: Method
     """What kind of release it is."""
     plan: Plan
     """The plan it was made by."""
@@ -81,6 +80,11 @@ class Release:
     def height(self) -> int:
         """How many released rows there are."""
         return self.rows.height
+
+    @property
+    def released(self) -> Any:
+        """The released rows as a verifier has them."""
+        return Table(frame=self.rows)
 
     @property
     def frame(self) -> object:
@@ -181,7 +185,7 @@ class Release:
 Form = Literal["html", "text", "json"]
 
 
-def public_page(kind: Kind, manifest: Mapping[str, Any], tables: Mapping[str, Any], work: Work) -> str:
+def public_page(kind: Method, manifest: Mapping[str, Any], tables: Mapping[str, Any], work: Work) -> str:
     """The report of a bundle, made from its manifest and its tables and from nothing else."""
     with _begun(kind, manifest):
         return kind.public_page(manifest, tables, work)
@@ -195,20 +199,6 @@ def inside_page(release: Release, manifest: Mapping[str, Any], work: Work) -> st
         return release.kind.inside_page(release, work)
 
 
-def report_of(folder: Path, *, language: str | None = None, form: Form = "html") -> str:
-    """The report of a bundle that verifies, made again from its bytes; in another language where one is asked for."""
-    from sfumato.pipeline.methods import kind_stated
-
-    if (wrong := verify(folder).wrong) is not None:
-        raise ClaimRefuted(f"{folder}: {wrong.what} does not hold ({wrong.detail}); no report is made of it")
-    manifest = load(folder / MANIFEST)
-    if language is not None:
-        plan = manifest.get("plan", {})
-        manifest["plan"] = {**plan, "about": {**plan.get("about", {}), "language": language}}
-    page = public_page(kind_stated(manifest), manifest, tables_of(folder, manifest), Work())
-    return in_form(page, form)
-
-
 def in_form(page: str, form: Form) -> str:
     """A page as it is, as text or as JSON: the same content."""
     if form == "html":
@@ -218,7 +208,7 @@ def in_form(page: str, form: Form) -> str:
 
 
 @contextmanager
-def _begun(kind: Kind, manifest: Mapping[str, Any]) -> Iterator[None]:
+def _begun(kind: Method, manifest: Mapping[str, Any]) -> Iterator[None]:
     language = manifest.get("plan", {}).get("about", {}).get("language", "en")
     with speaking(language), begun(opening_of(kind, manifest)):
         yield
@@ -268,7 +258,7 @@ def formula_notes(release: Release) -> list[str]:
     return [told_formulas(risky)] if risky else []
 
 
-def write_report(kind: Kind, folder: Path, body: dict[str, Any], work: Work) -> Written:
+def write_report(kind: Method, folder: Path, body: dict[str, Any], work: Work) -> Written:
     """Make the report from the manifest and from the bytes of the data files, write it, and return both."""
     tables = tables_of(folder, body)
     page = public_page(kind, body, tables, work)
@@ -308,9 +298,7 @@ def unwritten(release: Release) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the bundle of a release would state, and its tables, before anything is written."""
     files: Mapping[str, Any] = release.kind.files(release)
     if release.plan.output_format == "parts":
-        from sfumato.pipeline.methods.table.parts import unwritten_parts
-
-        return unwritten_parts(release)
+        return stated(release, {FOLDER: joint_digest([])}), {DATA: release.released}
     body = stated(release, {f"{stem}.{ending_of(release)}": "" for stem in files})
     missing = tuple(body["data"].get("missing", ()))
     return body, {stem: Table(frame=rows, missing=missing) for stem, rows in files.items()}
@@ -358,98 +346,20 @@ def refuse_key_inside(plan: Plan, folder: Path) -> None:
                 raise PlanError(f"columns.{name}.{key}.key_file: the key must not lie inside the bundle {folder}")
 
 
-# Verification with the catalog and the kinds of this installation.
-
-
-def verify(
-    folder: str | Path, *, signer: Card | str | Path | None = None, rules: str | Path | None = None
-) -> Verification:
-    """Re-read a bundle's files, check every claim and make the report again; a broken plugin is no fault of a bundle.
-
-    ``signer`` is the card of whoever must have signed the bundle. A folder of batches is verified with all of them,
-    and so is one of linked tables.
-    ``rules`` is the file of the rules that a sanitized
-    release hides: the commitments are opened, and the rules are looked for in the written records.
-    """
-    card = signer if signer is None or isinstance(signer, Card) else Card.load(Path(signer))
-    if _has_batches(Path(folder)):
-        from sfumato.bundles.checks.condensed import verify_stream
-
-        if rules is not None:
-            raise BundleError(f"{folder}: the batches of a stream hide no rules; leave --rules out")
-        return verify_stream(Path(folder), lambda batch: _verified(batch, _page, card))
-    if is_linked(Path(folder) / MANIFEST):
-        from sfumato.bundles.checks.linked import verify_linked
-
-        return verify_linked(Path(folder), lambda bundle: _verified(bundle, _page, card), catalog().model, card)
-    verification = _verified(Path(folder), _page, card)
-    return verification if rules is None else _opened(Path(folder), verification, Path(rules))
-
-
-def _opened(folder: Path, verification: Verification, path: Path) -> Verification:
-    """What was verified, and that the rules of a file are those that are hidden."""
-    from sfumato.bundles.checks.sanitized import UNOPENED, HiddenRules, opened
-
-    rules = HiddenRules.load(path, where="--rules")
-    manifest = load(folder / MANIFEST, sealed=False)
-    if manifest["kind"] != "sanitized":
-        raise BundleError(f"{folder}: hides no rules (it is of the kind {manifest['kind']}); leave --rules out")
-    if not verification.holds:
-        return verification
-    more = tuple(opened(manifest, tables_of(folder, manifest)["data"], rules))
-    remarks = tuple(remark for remark in verification.remarks if remark.what != UNOPENED)
-    stated = tuple(origin for origin in verification.stated if not origin.path.startswith("hiding/"))
-    return replace(verification, checks=(*verification.checks, *more), remarks=remarks, stated=stated)
-
-
-def _has_batches(folder: Path) -> bool:
-    """Whether a folder holds batches of a stream instead of a bundle."""
-    if (folder / MANIFEST).exists() or not folder.is_dir():
-        return False
-    from sfumato.bundles.checks.condensed import is_stream
-
-    return is_stream(folder)
-
-
-def verify_again(
-    folder: str | Path,
-    *,
-    plan: Plan,
-    original: object = None,
-    signer: Card | str | Path | None = None,
-    work: Work | None = None,
-) -> Verification:
-    """Verify a bundle and make it again from the original and the plan; for the steward, who has both."""
-    from sfumato.pipeline.rebuild import made_again
-
-    verification = verify(folder, signer=signer)
-    manifest = load(Path(folder) / MANIFEST, sealed=False)
-    more = tuple(made_again(Path(folder), manifest, plan, original, work or Work()))
-    return replace(verification, checks=(*verification.checks, *more), stated=())
-
-
 def verify_written(folder: Path, read_back: Written | None, card: Card | None = None) -> Verification:
-    """The same for a bundle that was just written, with what was made from its bytes; None: it has no report.
+    """Re-read a bundle that was just written, with what was made from its bytes; None: it has no report.
 
     The files are still those whose bytes were read back: their digests are compared.
     """
-    if read_back is None:
-        return _verified(folder, None, card)
-    return _verified(folder, lambda *_: read_back.page, card, lambda *_: read_back.tables)
-
-
-def _verified(folder: Path, page: Any, card: Card | None, tables: Any = tables_of) -> Verification:
-    catalog()
-    return verify_bundle(
-        folder,
-        Reader(
-            checks=lambda manifest: kind_stated(manifest).checks, plan=plan_checks, page=page, tables=tables, card=card
-        ),
+    catalog()  # a broken plugin is no fault of the bundle
+    reader = Reader(
+        checks=lambda manifest: method_stated(manifest).checks,
+        plan=plan_checks,
+        page=None if read_back is None else lambda *_: read_back.page,
+        tables=tables_of if read_back is None else lambda *_: read_back.tables,
+        card=card,
     )
-
-
-def _page(manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
-    return public_page(kind_stated(manifest), manifest, tables, Work())
+    return verify_bundle(folder, reader)
 
 
 # The one walk of every release: read, describe, count, search, recode, judge, attack, write, report, verify.
@@ -469,7 +379,7 @@ def release(
     work: Work | None = None,
     population: object = None,
     quasi: Sequence[str] | None = None,
-    search: Callable[[Asked, Any, Work], Any] | None = None,
+    search: Callable[[Request, Any, Work], Any] | None = None,
     **options: Any,
 ) -> Release:
     """Make a release of a frame, or of the file that the plan names; it is judged and attacked, and not yet written.
@@ -484,10 +394,10 @@ def release(
     elif quasi is not None or options:
         raise PlanError(f"release takes a plan or {', '.join(('quasi', *options))}, not both")
     work = work or Work()
-    kind = kind_of(plan)
+    kind = method_of(plan)
     for module, what in kind.needs:
         require(module, what)
-    request = kind.begin(Asked(plan=plan, keys=_keys(plan), like=frame, population=population))
+    request = kind.begin(Request(plan=plan, keys=_keys(plan), like=frame, population=population))
     with work.stage("read"):
         rows = kind.read(request)
     with work.stage("count"):
@@ -499,7 +409,7 @@ def release(
     with work.stage("recode"):
         recoded = kind.recode(request, result)
     with work.stage("judge"):
-        judged_release = kind.judge(kind, request, result, recoded)
+        judged_release: Release = kind.judge(kind, request, result, recoded)
     return replace(judged_release, audit=kind.attack(judged_release, work))
 
 
@@ -541,7 +451,7 @@ def write(
 
 def dimensions(plan: Plan, frame: object = None, *, order: Any = "greedy", work: Work | None = None) -> Any:
     """What every further quasi-identifier costs: added one by one, each step a release of its own."""
-    return kind_of(plan).dimensions(plan, frame, order=order, work=work or Work())
+    return method_of(plan).dimensions(plan, frame, order=order, work=work or Work())
 
 
 def _keys(plan: Plan) -> dict[str, Pseudonyms]:

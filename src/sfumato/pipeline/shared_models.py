@@ -23,7 +23,7 @@ from sfumato.mining.records import Records
 from sfumato.mining.rule_document import KIND as RULES
 from sfumato.mining.rule_document import read_rules
 from sfumato.mining.saved_model import LearntModel, chosen_format, classifier_of, learnt_model, write_model
-from sfumato.pipeline.release import verify
+from sfumato.pipeline.verification import verify
 from sfumato.version import __version__
 
 # Trees and rules in bundles: read from their bytes, for attackers and for whoever learns from several sources.

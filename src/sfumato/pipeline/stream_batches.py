@@ -19,9 +19,16 @@ from sfumato.bundles.signatures import Signer, sign
 from sfumato.core.errors import ClaimRefuted, PlanError
 from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
-from sfumato.pipeline.attack import chosen_attacks
-from sfumato.pipeline.methods import CONDENSE, kind_of, owns_condensed
-from sfumato.pipeline.methods.condensed.release import PUBLISHED, DrawnRelease, NumberColumn, algorithm_of, why
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.methods import method_of
+from sfumato.pipeline.methods.condensed.release import (
+    CONDENSE,
+    PUBLISHED,
+    DrawnRelease,
+    NumberColumn,
+    algorithm_of,
+    why,
+)
 from sfumato.pipeline.methods.method import Audit
 from sfumato.pipeline.plan.columns import refuse_dates
 from sfumato.pipeline.plan.plan import Plan
@@ -41,9 +48,9 @@ def stream_of(plan: Plan) -> StreamPlan:
 
 def checked(plan: Plan) -> Condense:
     """The options of the condensation; what a stream cannot do is refused by its key."""
-    if not owns_condensed(plan):
+    if method_of(plan).name != "condensed":
         raise PlanError(
-            f"a stream is condensed, and this plan asks for a {kind_of(plan).name} release; set "
+            f"a stream is condensed, and this plan asks for a {method_of(plan).name} release; set "
             'privacy.indistinguishable_groups and algorithm.name = "condense"'
         )
     condense, stream = algorithm_of(plan), stream_of(plan)
@@ -191,9 +198,10 @@ def made_batch(
     if not claim.holds:
         raise ClaimRefuted(f"a group of {int(claim.reached)} records was drawn, fewer than asked; nothing was written")
     attack_plan = plan.attack
-    skipped = dict.fromkeys(chosen_attacks(attack_plan.attacks, "condensed"), _NO_ORIGINAL) if attack_plan.run else {}
+    chosen = catalog().chosen_attacks(attack_plan.attacks, "condensed") if attack_plan.run else {}
+    skipped = dict.fromkeys(chosen, _NO_ORIGINAL)
     return StreamBatch(
-        kind=kind_of(plan),
+        kind=method_of(plan),
         plan=plan,
         rows=rows,
         claims=(claim,),

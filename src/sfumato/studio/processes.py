@@ -252,7 +252,7 @@ class _Desk:
     def verify(self, folder: str) -> Any:
         """Whether a bundle is what it says, in the sentences of the command line."""
         from sfumato.bundles.summary import sentences
-        from sfumato.pipeline.release import verify
+        from sfumato.pipeline.verification import verify
 
         verification = verify(folder)
         return {

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sfumato.pipeline.methods import NAMES
+from sfumato.pipeline.catalog.built_in import METHODS
 from sfumato.pipeline.release import verify_written
 from tests.golden.releases import adapter
 from tests.golden.releases.comparing import BUNDLES, EXPECTED, HERE, differences, kept, manifest, tables, texts
@@ -28,7 +28,10 @@ def parsed(name: str) -> Any:
 def test_there_are_plans_of_all_kinds_and_all_golden_files():
     assert len(PLANS) == len(OPEN) + len(PRIVATE) == 49
     found = {json.loads((BUNDLES / name / "manifest.json").read_text(encoding="utf-8"))["kind"] for name in PLANS}
-    assert found == {*NAMES} - {"observed", "joint"}  # stages as those of private; made by sessions, not by plans
+    assert found == {part.name for part in METHODS} - {
+        "observed",
+        "joint",
+    }  # stages as those of private; made by sessions, not by plans
     assert {path.name for path in BUNDLES.iterdir()} == set(PLANS)
     assert {path.name.removesuffix(".csv").removesuffix(".sensitive") for path in EXPECTED.iterdir()} == set(PLANS)
 

@@ -138,7 +138,7 @@ def test_parts_that_are_made_again_are_counted_and_never_read_as_a_whole(
 ):
     said = plan(tmp_path, "parts")
     sf.release(said).write(tmp_path / "many")
-    monkeypatch.setattr("sfumato.pipeline.rebuild._frames", None)
+    monkeypatch.setattr("sfumato.pipeline.verification._frames", None)
     found = sf.verify_again(tmp_path / "many", plan=said)
     assert found.holds
     assert any(one.what == "rows of data" and "800 rows, as the original" in one.detail for one in found.checks)

@@ -43,6 +43,7 @@ from sfumato.core.records import (
     Positive,
     Record,
     Sentence,
+    ShallowValue,
     error_in,
     like,
 )
@@ -439,6 +440,21 @@ class RowManifest(PlannedManifest, frozen=True, kw_only=True):
     sha256: Digest
 
 
+class UnclaimedRecoding(CompleteRows, frozen=True, kw_only=True):
+    """Which columns were changed, with which options."""
+
+    columns: Listed[Name]
+    options: Mapped[ShallowValue] | UnsetType = UNSET
+
+
+class UnclaimedManifest(RowManifest, frozen=True, kw_only=True):
+    """Rows of a method that has no record of its own: nothing is claimed."""
+
+    kind: Annotated[str, like(r"[a-z][a-z0-9-]*")]
+    claims: NoClaims
+    recoding: UnclaimedRecoding
+
+
 class SwappedRecoding(CompleteRows, frozen=True, kw_only=True):
     """How many rows exchanged values of which columns, with whom."""
 
@@ -703,7 +719,7 @@ MANIFESTS: Mapping[str, type[Manifest]] = {
     "tree": TreeManifest,
     "joint": JointManifest,
 }
-"""The record of every type of release."""
+"""The record of every type of release; methods without one here, of a plugin say, have that of unclaimed rows."""
 
 
 def error_of(manifest: Mapping[str, Any]) -> str | None:
@@ -711,15 +727,16 @@ def error_of(manifest: Mapping[str, Any]) -> str | None:
     if "kind" not in manifest:
         return "the manifest has no 'kind'"
     kind = manifest["kind"]
-    if not isinstance(kind, str) or kind not in MANIFESTS:
+    record = MANIFESTS.get(kind, UnclaimedManifest) if isinstance(kind, str) else UnclaimedManifest
+    error = error_in(manifest, record)
+    if error is not None and record is UnclaimedManifest:
         return f"kind must be one of {', '.join(map(repr, MANIFESTS))}, not {kind!r}"
-    error = error_in(manifest, MANIFESTS[kind])
     return None if error is None else error.replace("the content", "the manifest", 1)
 
 
 def typed(manifest: Mapping[str, Any]) -> Any:
     """A manifest as the record of its type."""
-    return msgspec.convert(manifest, MANIFESTS[manifest["kind"]])
+    return msgspec.convert(manifest, MANIFESTS.get(manifest["kind"], UnclaimedManifest))
 
 
 def json_schema() -> dict[str, Any]:

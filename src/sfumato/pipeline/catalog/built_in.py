@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sfumato.bundles.manifest.sections import CONDENSED_KEY
 from sfumato.metrics.information_loss import (
     NCP,
     AverageClassSize,
@@ -20,7 +21,7 @@ from sfumato.metrics.information_loss import (
     Precision,
 )
 from sfumato.pipeline.catalog.models import MODELS
-from sfumato.pipeline.catalog.parts import AlgorithmPart, AttackPart, MetricPart, Parts, imported
+from sfumato.pipeline.catalog.parts import AlgorithmPart, AttackPart, MethodPart, MetricPart, Parts, imported
 from sfumato.tables.files import FORMATS
 
 SPOKEN_OF = 6
@@ -40,6 +41,101 @@ def attack(place: str, **options: Any) -> Callable[[int], Any]:
     """What makes an attack for a number of trials; it is imported when it is made."""
     return lambda trials: imported(place)(trials=trials, **options)
 
+
+# Methods, in the order in which they are asked whether a plan is theirs; ``table`` takes every plan that is left.
+
+
+def _condensed(plan: Any) -> bool:
+    return plan.algorithm.name == "condense" or CONDENSED_KEY in plan.privacy
+
+
+def _observed(plan: Any) -> bool:
+    return _noisy(plan) and plan.privacy.get("domains") == "observed"
+
+
+def _noisy(plan: Any) -> bool:
+    return "epsilon" in plan.privacy or "rho" in plan.privacy
+
+
+def _load_joint() -> Any:
+    from sfumato.pipeline.methods.joint import METHOD
+
+    return METHOD
+
+
+def _load_collected() -> Any:
+    from sfumato.pipeline.methods.collected import METHOD
+
+    return METHOD
+
+
+def _load_tree() -> Any:
+    from sfumato.pipeline.methods.tree.method import METHOD
+
+    return METHOD
+
+
+def _load_private() -> Any:
+    from sfumato.pipeline.methods.private.method import METHOD
+
+    return METHOD
+
+
+def _load_observed() -> Any:
+    from sfumato.pipeline.methods.observed import METHOD
+
+    return METHOD
+
+
+def _load_swapped() -> Any:
+    from sfumato.pipeline.methods.swapped import METHOD
+
+    return METHOD
+
+
+def _load_graded() -> Any:
+    from sfumato.pipeline.methods.graded import METHOD
+
+    return METHOD
+
+
+def _load_condensed() -> Any:
+    from sfumato.pipeline.methods.condensed.method import METHOD
+
+    return METHOD
+
+
+def _load_sanitized() -> Any:
+    from sfumato.pipeline.methods.sanitized import METHOD
+
+    return METHOD
+
+
+def _load_items() -> Any:
+    from sfumato.pipeline.methods.items.method import METHOD
+
+    return METHOD
+
+
+def _load_table() -> Any:
+    from sfumato.pipeline.methods.table.method import METHOD
+
+    return METHOD
+
+
+METHODS = (
+    MethodPart(name="joint", load=_load_joint),
+    MethodPart(name="collected", load=_load_collected, requested=lambda plan: plan.collection is not None),
+    MethodPart(name="tree", load=_load_tree, requested=lambda plan: plan.tree is not None),
+    MethodPart(name="observed", load=_load_observed, requested=_observed),
+    MethodPart(name="private", load=_load_private, requested=_noisy),
+    MethodPart(name="swapped", load=_load_swapped, requested=lambda plan: plan.algorithm.name == "swapping"),
+    MethodPart(name="graded", load=_load_graded, requested=lambda plan: plan.algorithm.name == "graded"),
+    MethodPart(name="condensed", load=_load_condensed, requested=_condensed),
+    MethodPart(name="sanitized", load=_load_sanitized, requested=lambda plan: "hidden_rules" in plan.privacy),
+    MethodPart(name="items", load=_load_items, requested=lambda plan: bool(plan.itemized)),
+    MethodPart(name="table", load=_load_table),
+)
 
 METRICS = (
     MetricPart(make=LossMetric, meaning="the share of each domain that a cell no longer tells apart (LM)"),
@@ -224,4 +320,4 @@ ATTACKS = (
     ),
 )
 
-BUILT_IN = Parts(models=MODELS, metrics=METRICS, algorithms=ALGORITHMS, attacks=ATTACKS, formats=FORMATS)
+PARTS = Parts(methods=METHODS, models=MODELS, metrics=METRICS, algorithms=ALGORITHMS, attacks=ATTACKS, formats=FORMATS)

@@ -12,13 +12,23 @@ from sfumato.attacks.guarantees import Reader
 from sfumato.attacks.risk import risk
 from sfumato.bundles.manifest.document import plain
 from sfumato.bundles.manifest.sections import CONDENSED_KEY
-from sfumato.core.errors import ParameterError, PlanError, listed, nearest
+from sfumato.core.errors import BundleError, ParameterError, PlanError, listed, nearest
 from sfumato.counts.classes import Classes
 from sfumato.metrics.metric import Metric
 from sfumato.models.confidence import Template
 from sfumato.models.guarded import Guarded, refuse_unfit
 from sfumato.models.personalized import PersonalizedPrivacy
-from sfumato.pipeline.catalog.parts import AlgorithmPart, AttackPart, Builder, Context, MetricPart, ModelPart, Parts
+from sfumato.pipeline.catalog import BUILT_IN
+from sfumato.pipeline.catalog.parts import (
+    AlgorithmPart,
+    AttackPart,
+    Builder,
+    Context,
+    MethodPart,
+    MetricPart,
+    ModelPart,
+    Parts,
+)
 from sfumato.pipeline.plan.keys import Keys
 from sfumato.reports.language import number, translated
 from sfumato.tables.files import Format
@@ -26,6 +36,8 @@ from sfumato.tables.files import Format
 # All parts by name: the built-in ones and those of installed plugins.
 
 
+TABLE = "table"
+"""The method of every plan that asks for no other."""
 GROUP = "sfumato.parts"
 """The entry point group of plugins."""
 GUARDED = "guarded"
@@ -39,6 +51,8 @@ RESERVED = ("reading", "epsilon", "delta", "rho", "domains", "discovery", "ledge
 class Catalog:
     """All parts by name."""
 
+    methods: Mapping[str, MethodPart]
+    """Methods of release, in the order in which they are asked whether a plan is theirs."""
     models: Mapping[str, ModelPart]
     """Privacy models."""
     metrics: Mapping[str, MetricPart]
@@ -49,6 +63,20 @@ class Catalog:
     """Attacks on releases."""
     formats: Mapping[str, Format]
     """File formats."""
+    built_in: Parts
+    """The parts among them that sfumato itself brings."""
+
+    def method_of(self, plan: Any) -> Any:
+        """The method that a plan asks for."""
+        return next((part for part in self.methods.values() if part.requested(plan)), self.methods[TABLE]).load()
+
+    def method_stated(self, manifest: Mapping[str, Any]) -> Any:
+        """The method whose release a manifest describes."""
+        stated = manifest["kind"]
+        if stated not in self.methods:
+            known = listed(self.methods, most=30)
+            raise BundleError(f"the manifest's kind {stated!r} is not known; this version reads {known}")
+        return self.methods[stated].load()
 
     def model(self, name: str, parameters: Mapping[str, Any]) -> Any:
         """A model from its name and its parameters as the manifest has them."""
@@ -86,9 +114,8 @@ class Catalog:
 
     def stated(self, *, target: bool) -> list[str]:
         """The built-in metrics, which every manifest states where they are public."""
-        from sfumato.pipeline.catalog.built_in import METRICS
-
-        return [part.make.name for part in METRICS if target or "target" not in part.make.needs]
+        metrics = (part.make for part in self.built_in.metrics)
+        return [metric.name for metric in metrics if target or "target" not in metric.needs]
 
     def risk(self, classes: Classes) -> dict[str, Any]:
         """Re-identification risks of classes, with their population where there is one."""
@@ -102,6 +129,22 @@ class Catalog:
     def attacking(self, kind: str) -> dict[str, AttackPart]:
         """The attacks on a kind of release."""
         return {name: part for name, part in self.attacks.items() if part.on(kind)}
+
+    def chosen_attacks(self, names: Iterable[str], kind: str = TABLE) -> dict[str, AttackPart]:
+        """The attacks of these names; the quick ones where none is named, and every one for ``all``."""
+        known = self.attacking(kind)
+        self.refuse_attacks(names, kind)
+        wanted = tuple(names) or tuple(name for name, part in known.items() if part.always(kind))
+        return {name: known[name] for name in (known if "all" in wanted else wanted)}
+
+    def refuse_attacks(self, names: Iterable[str], kind: str, *, key: str = "attacks") -> None:
+        """Refuse names that there are not; ``all`` stands for every attack that is to be made."""
+        known = self.attacking(kind)
+        every = ("all", *known) if key == "attacks" else tuple(known)
+        for name in names:
+            if name not in every:
+                known_names = listed(every, most=30)
+                raise PlanError(f"attack.{key}: {name!r} is not known{nearest(name, known)} Known: {known_names}")
 
     def explained(self, name: str, parameters: Mapping[str, Any], *, people: bool = False) -> tuple[str, str]:
         """What a model means and what it does not protect against, with its parameters; of rows, or of people."""
@@ -151,19 +194,22 @@ def parameters(model: Any) -> dict[str, Any]:
 @cache
 def catalog() -> Catalog:
     """The built-in parts and those of installed plugins."""
-    from sfumato.pipeline.catalog.built_in import BUILT_IN
-
-    every = [("sfumato", BUILT_IN), *((entry.name, _loaded(entry)) for entry in entry_points(group=GROUP))]
+    every = [
+        *(("sfumato", load()) for load in BUILT_IN),
+        *((entry.name, _loaded(entry)) for entry in entry_points(group=GROUP)),
+    ]
     _refuse_keys(every)
     _collected(
         every, lambda parts: [(end, file_format) for file_format in parts.formats for end in file_format.extensions]
     )
     return Catalog(
+        methods=_collected(every, lambda parts: [(part.name, part) for part in parts.methods]),
         models=_collected(every, lambda parts: [(part.make.name, part) for part in parts.models]),
         metrics=_collected(every, lambda parts: [(part.make.name, part) for part in parts.metrics]),
         algorithms=_collected(every, lambda parts: [(part.name, part) for part in parts.algorithms]),
         attacks=_collected(every, lambda parts: [(part.name, part) for part in parts.attacks]),
         formats=_collected(every, lambda parts: [(file_format.name, file_format) for file_format in parts.formats]),
+        built_in=every[0][1],
     )
 
 

@@ -158,8 +158,23 @@ class AttackPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MethodPart:
+    """A method of release, and which plans ask for it."""
+
+    name: str
+    """As the manifest names it."""
+    load: Callable[[], Any]
+    """Its record; the module is imported when the method is first needed."""
+    requested: Callable[[Any], bool] = lambda plan: False
+    """Whether a plan asks for it; the first method that is asked for makes the release."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """Everything that a package brings."""
+
+    methods: tuple[MethodPart, ...] = ()
+    """Methods of release."""
 
     models: tuple[ModelPart, ...] = ()
     """Privacy models."""

@@ -15,7 +15,6 @@ from sfumato.tables.table import Table
 
 if TYPE_CHECKING:
     from sfumato.pipeline.plan.plan import Plan
-    from sfumato.pipeline.release import Release
 
 
 # The axes of a frontier, and the Pareto set: the points that nothing beats on both sides.
@@ -103,7 +102,7 @@ class Comparison(Protocol):
     def attack(self, plan: Plan) -> Tree:
         """The [attack] table of every point."""
 
-    def measured(self, release: Release, table: Table) -> dict[str, Any]:
+    def measured(self, release: Any, table: Table) -> dict[str, Any]:
         """Everything that is measured on a release, as JSON has it; no value of the data."""
 
     def original(self, plan: Plan, table: Table, population: Table | None) -> dict[str, Any]:

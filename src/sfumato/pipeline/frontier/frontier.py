@@ -34,7 +34,7 @@ from sfumato.pipeline.frontier.points import (
     points,
 )
 from sfumato.pipeline.frontier.processes import Record, Task, forget, originals, run
-from sfumato.pipeline.methods import kind_of
+from sfumato.pipeline.methods import method_of
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release, refuse_output, release
 from sfumato.reports.frontier import AxisFacts, FrontierFacts, PointFacts
@@ -249,7 +249,7 @@ def frontier(
     Points that were finished in this folder before are taken from there. A program that calls this with more than one
     job needs the usual ``if __name__ == "__main__":`` around its main part, because its processes are started afresh.
     """
-    comparison = kind_of(plan).comparison(plan)
+    comparison = method_of(plan).comparison(plan)
     work = work or Work()
     work.seconds = work.seconds or plan.frontier.seconds
     with _on_disk(plan, frame) as stored:
@@ -278,7 +278,7 @@ def pick(
     plan: Plan, number: int, bundle: str | Path, frame: object = None, *, force: bool = False, work: Work | None = None
 ) -> tuple[Release, Verification]:
     """Make the release of one point again, and write its verified bundle; not of a private one."""
-    kind_of(plan).comparison(plan).refuse_pick()
+    method_of(plan).comparison(plan).refuse_pick()
     point = numbered(points(plan), number)
     refuse_output(Path(bundle), None, force=force)
     chosen = replace(Plan.parse(point.tree, folder=plan.folder), attack=plan.attack)

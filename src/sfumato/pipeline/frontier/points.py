@@ -23,7 +23,7 @@ from sfumato.core.strict_parsing import read_json
 from sfumato.metrics.classification import MOST_ROWS, STUDY
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.frontier.axes import ACCURACY
-from sfumato.pipeline.methods import kind_of
+from sfumato.pipeline.methods import method_of
 from sfumato.pipeline.plan.evaluation import Grid, Tree
 from sfumato.pipeline.plan.plan import Plan, put
 from sfumato.pipeline.profile.draft import toml
@@ -121,7 +121,7 @@ class Point:
 
 def points(plan: Plan) -> tuple[Point, ...]:
     """All points of the plan's frontier, in the order of the product; whatever cannot be meant is refused here."""
-    comparison = kind_of(plan).comparison(plan)
+    comparison = method_of(plan).comparison(plan)
     tree, grid = tree_of(plan), plan.frontier.grid or comparison.grid(plan)
     algorithms = plan.frontier.algorithms or comparison.algorithms(plan)
     many = len(algorithms) * prod(len(values) for values in grid.values())
@@ -150,7 +150,7 @@ def numbered(every: Sequence[Point], number: int) -> Point:
 
 def default_algorithms(plan: Plan) -> tuple[Tree, ...]:
     """The plan's own algorithm, and some that work differently."""
-    return kind_of(plan).comparison(plan).algorithms(plan)
+    return method_of(plan).comparison(plan).algorithms(plan)
 
 
 def with_values(tree: Tree, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from sfumato.core.run_context import STOPS, Work
 from sfumato.core.scratch import temporary
 from sfumato.pipeline.frontier.points import Point, Store
 from sfumato.pipeline.inputs import load_table
-from sfumato.pipeline.methods import kind_of
+from sfumato.pipeline.methods import method_of
 from sfumato.pipeline.plan.evaluation import Tree
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import release
@@ -82,7 +82,7 @@ def compute(task: Task) -> dict[str, Any]:
 def originals(task: Task) -> dict[str, Any]:
     """What the original table itself measures: its risks, and what the classifier reaches on it."""
     plan = task.plan
-    return kind_of(plan).comparison(plan).original(plan, *_rows(task, plan))
+    return method_of(plan).comparison(plan).original(plan, *_rows(task, plan))
 
 
 def ended(status: Status, reason: str = "") -> dict[str, Any]:

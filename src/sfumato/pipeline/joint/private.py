@@ -30,9 +30,9 @@ from sfumato.parties.diffgen.pair import SHARED, WHOLE, CountNoise
 from sfumato.parties.diffgen.two_parties import HeldColumns
 from sfumato.parties.protocols import JointProtocol, JointResult, refuse_strange
 from sfumato.pipeline.joint.private_costs import smallest_part
-from sfumato.pipeline.methods.method import Asked, Searched
+from sfumato.pipeline.methods.method import Request, SearchResult
 from sfumato.pipeline.methods.private.domains import declared_table
-from sfumato.pipeline.methods.private.method import KIND
+from sfumato.pipeline.methods.private.method import METHOD
 from sfumato.pipeline.methods.private.plan import foreseen, private_algorithm, promise_of
 from sfumato.pipeline.methods.private.stages import judge, recode
 from sfumato.pipeline.plan.plan import Plan
@@ -186,8 +186,8 @@ def private_result(request: PrivateAsked, noisy_table: NoisyTable) -> JointResul
     if not promise.kept_by(noisy_table.event):
         spent = promise.spent_by(noisy_table.event)
         raise ClaimRefuted(f"{spent} of epsilon was accounted for, not {promise}; nothing was written")
-    planned = Asked(plan=request.plan, keys={})
-    result = Searched(prepared=request.empty, outcome=noisy_table, algorithm=request.plan.algorithm.name, why=NAMED)
+    planned = Request(plan=request.plan, keys={})
+    result = SearchResult(prepared=request.empty, outcome=noisy_table, algorithm=request.plan.algorithm.name, why=NAMED)
     rows = recode(planned, result)
     text = rows.write_csv()
     document = {"columns": rows.columns, "rows": rows.height, "sha256": hashlib.sha256(text.encode()).hexdigest()}
@@ -195,7 +195,7 @@ def private_result(request: PrivateAsked, noisy_table: NoisyTable) -> JointResul
         document=document,
         columns=tuple(rows.columns),
         rows=rows.head(SHOWN).rows(),
-        release=judge(KIND, planned, result, rows),
+        release=judge(METHOD, planned, result, rows),
     )
 
 

@@ -23,16 +23,15 @@ from sfumato.counts.local_cuts import JointCells
 from sfumato.counts.local_table import LocalTable
 from sfumato.parties.protocols import JointResult, refuse_strange
 from sfumato.parties.releases.integrated_rows import IntegratedRows, Shown
-from sfumato.pipeline.catalog.built_in import ATTACKS
 from sfumato.pipeline.catalog.catalog import catalog
-from sfumato.pipeline.methods import kind_of
-from sfumato.pipeline.methods.method import Asked, Searched
+from sfumato.pipeline.methods import method_of
+from sfumato.pipeline.methods.method import Request, SearchResult
 from sfumato.pipeline.methods.table import stages
-from sfumato.pipeline.methods.table.method import KIND
+from sfumato.pipeline.methods.table.method import METHOD
 from sfumato.pipeline.methods.table.plan import algorithm_of
 from sfumato.pipeline.methods.table.problem import Prepared, prepare
 from sfumato.pipeline.methods.table.release import TableRelease
-from sfumato.pipeline.methods.table.stages import Recoded, judge, recoding_of
+from sfumato.pipeline.methods.table.stages import RecodedTable, judge, recoding_of
 from sfumato.pipeline.plan.columns import ColumnPlan
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.pipeline.plan.plan import Plan
@@ -254,12 +253,12 @@ def _as_plan(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _quick() -> list[str]:
-    return [part.name for part in ATTACKS if part.always("table") and part.name in FROM_RELEASE]
+    return [part.name for part in catalog().built_in.attacks if part.always("table") and part.name in FROM_RELEASE]
 
 
 def _refuse_plan(plan: Plan) -> None:
-    if kind_of(plan).name != "table":
-        raise ParameterError(f"privacy: parties make releases of tables together, not of kind {kind_of(plan).name}")
+    if method_of(plan).name != "table":
+        raise ParameterError(f"privacy: parties make releases of tables together, not of kind {method_of(plan).name}")
     if plan.algorithm.name != "top-down":
         raise ParameterError(f"algorithm.name must be top-down, not {plan.algorithm.name!r}: it asks for counts only")
     if not plan.privacy:
@@ -380,8 +379,8 @@ def _judged(request: ReleaseAsked, outcome: Outcome, rows: pl.DataFrame, people:
         recoded=RecodedCells.under(prepared.problem, outcome.cut),
         suppressed=np.zeros(prepared.problem.cells.count, np.bool_),
     )
-    planned = Asked(plan=request.plan, keys={})
-    result = Searched(prepared=prepared, outcome=placed, algorithm="top-down", why=NAMED)
+    planned = Request(plan=request.plan, keys={})
+    result = SearchResult(prepared=prepared, outcome=placed, algorithm="top-down", why=NAMED)
     recoding = recoding_of(planned, prepared, placed)
-    release = judge(KIND, planned, result, Recoded(recoding=recoding, rows=rows, sensitive=None))
+    release = judge(METHOD, planned, result, RecodedTable(recoding=recoding, rows=rows, sensitive=None))
     return replace(release, utility=release.public_utility)

@@ -26,10 +26,11 @@ from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.inputs import load_table, marked
 from sfumato.pipeline.linked.plan import LinkedPlan
 from sfumato.pipeline.linked.search import LinkedProblem, LinkedTable, Node, search_linked
-from sfumato.pipeline.methods.method import Asked, Searched
+from sfumato.pipeline.methods.method import Request, SearchResult
 from sfumato.pipeline.methods.table.problem import Prepared, prepare
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import Release, refuse_key_inside, release, verify
+from sfumato.pipeline.release import Release, refuse_key_inside, release
+from sfumato.pipeline.verification import verify
 from sfumato.tables.table import Kind, Table
 
 
@@ -142,10 +143,10 @@ def _judged(prepared: Prepared, levels: Mapping[str, int]) -> Judged:
     return Checker(prepared.problem).judge(tuple(min(levels[name], h.height) for name, h in pairs))
 
 
-def _at_levels(levels: Mapping[str, int], table: str) -> Callable[[Asked, Prepared, Work], Searched]:
+def _at_levels(levels: Mapping[str, int], table: str) -> Callable[[Request, Prepared, Work], SearchResult]:
     """A search that looks at one node alone."""
 
-    def search(request: Asked, prepared: Prepared, work: Work) -> Searched:
+    def search(request: Request, prepared: Prepared, work: Work) -> SearchResult:
         evaluation = _judged(prepared, levels)
         if not evaluation.feasible:
             raise Infeasible(
@@ -154,7 +155,7 @@ def _at_levels(levels: Mapping[str, int], table: str) -> Callable[[Asked, Prepar
             )
         effort: dict[str, Any] = {"strategy": "levels of all linked tables together"}
         outcome = outcome_of(evaluation, proven=False, effort=effort)
-        return Searched(prepared=prepared, outcome=outcome, algorithm="greedy", why="Named in the plan.")
+        return SearchResult(prepared=prepared, outcome=outcome, algorithm="greedy", why="Named in the plan.")
 
     return search
 

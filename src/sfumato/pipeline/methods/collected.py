@@ -26,10 +26,11 @@ from sfumato.core.errors import BundleError, PlanError
 from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.pipeline.apply import no_rule
-from sfumato.pipeline.attack import chosen_attacks
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods import collected_stages
 from sfumato.pipeline.methods.collected_stages import CollectedRelease, algorithm_of
-from sfumato.pipeline.methods.method import Audit, Kind, Summary, over, warned
+from sfumato.pipeline.methods.method import Audit, Method, Summary, over, warned
+from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.evaluation import AttackPlan
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import as_written, stated, versions
@@ -294,7 +295,7 @@ def audited(
     """Make the attacks that are asked for, question by question; those without time are told as not made."""
     inner = work.within(attack_plan.seconds)
     findings, skipped = list[Finding](), dict[str, str]()
-    chosen = chosen_attacks(attack_plan.attacks, "collected")
+    chosen = catalog().chosen_attacks(attack_plan.attacks, "collected")
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         for title, attack in _forms(name, part.make(attack_plan.trials), subject):
@@ -414,8 +415,10 @@ def _checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Tabl
     return collected_checks(folder, manifest, tables, made_again)
 
 
-KIND = Kind(
+METHOD = Method(
     name="collected",
+    attacks="collected",
+    supports=Supports(title="a release of collected answers", models=(), group=False),
     check=collected_stages.check,
     begin=collected_stages.begin,
     read=collected_stages.read,

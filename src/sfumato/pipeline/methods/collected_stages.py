@@ -25,13 +25,10 @@ from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.core.short_repr import Brief
 from sfumato.counts.near_unique import NearUnique, asked_size, near_unique_columns
-from sfumato.pipeline.attack import refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
 from sfumato.pipeline.inputs import load_table, marked, read_file
-from sfumato.pipeline.methods import RECONSTRUCT
-from sfumato.pipeline.methods.method import Asked, Kind, Searched
-from sfumato.pipeline.plan.columns import refuse_guarded
+from sfumato.pipeline.methods.method import Method, Request, SearchResult
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release
 from sfumato.tables.schema import Role
@@ -40,6 +37,8 @@ from sfumato.tables.table import Table, as_text, plain_cells
 # What a plan of collected answers can say.
 
 
+RECONSTRUCT = "reconstruct"
+"""The algorithm that makes this kind."""
 BESIDE = (Role.KEEP, Role.TARGET)
 """The roles of columns that stand beside the answers; no coin was thrown for them."""
 
@@ -60,34 +59,15 @@ def check(plan: Plan) -> None:
             f"{RECONSTRUCT!r}, or leave it out"
         )
     algorithm_of(plan)
-    if plan.privacy:
-        raise PlanError(
-            f"privacy.{next(iter(plan.privacy))}: answers are protected by the coins of their specification, and by no "
-            "model of groups; leave [privacy] out"
-        )
-    refuse_guarded(plan.columns, "a release of collected answers")
     for name, column in plan.columns.items():
         if column.role not in (*BESIDE, Role.DROP):
             raise PlanError(
                 f"columns.{name}.role: a column beside the answers is published as it is ('keep' or 'target') or not "
                 f"at all ('drop'), not '{column.role}'; answers need no [columns], the specification describes them"
             )
-    algorithm, source = plan.algorithm, plan.input
-    if algorithm.max_suppressed or algorithm.suppressed != "remove" or algorithm.exempt_suppressed:
-        raise PlanError("algorithm.max_suppressed: no answer is suppressed; remove the key")
-    if source.unit is not None or source.population is not None:
-        raise PlanError("input: collected answers know neither a unit nor a population; remove the key")
-    if plan.itemized:
-        raise PlanError(f"columns.{plan.itemized[0]}.type: paths and sets cannot stand beside answers; drop the column")
-    if plan.attack.control is not None or plan.attack.earlier or plan.attack.group is not None:
-        raise PlanError(
-            "attack: attacks on collected answers know no control, group or earlier bundles; remove the key"
-        )
-    refuse_attacks(plan.attack.attacks, "collected")
-    refuse_attacks(plan.attack.accept, "collected", key="accept")
 
 
-def begin(request: Asked) -> Asked:
+def begin(request: Request) -> Request:
     """Refuse a specification that is none before the answers are read."""
     specification_of(request.plan)
     return request
@@ -182,7 +162,7 @@ class CollectedPrepared(Brief):
     """Of a study: the code of every true answer, by question."""
 
 
-def read(request: Asked) -> Received:
+def read(request: Request) -> Received:
     """The specification, the answers, and of a study the true ones."""
     plan, spec = request.plan, specification_of(request.plan)
     table = marked(load_table(plan, request.like, plan.input.path), plan)
@@ -192,7 +172,7 @@ def read(request: Asked) -> Received:
     )
 
 
-def prepare(request: Asked, came: Received) -> CollectedPrepared:
+def prepare(request: Request, came: Received) -> CollectedPrepared:
     """Read every answer as its question writes it; one that it cannot have shown is refused."""
     plan, spec, table = request.plan, came.spec, came.table
     names = [question.name for question in spec.questions]
@@ -273,18 +253,18 @@ def _true(spec: Specification, truth: Table, kept: NDArray[np.int64]) -> dict[st
     return codes
 
 
-def search(request: Asked, ready: CollectedPrepared, work: Work) -> Searched:
+def search(request: Request, ready: CollectedPrepared, work: Work) -> SearchResult:
     """Estimate the distribution of true answers."""
     estimates = algorithm_of(request.plan)(
         ready.spec, {name: ready.shown[name].to_list() for name in ready.shown.columns}
     )
     named = request.plan.algorithm.name == RECONSTRUCT
-    return Searched(
+    return SearchResult(
         prepared=ready, outcome=estimates, algorithm=RECONSTRUCT, why="Named in the plan." if named else _WHY
     )
 
 
-def recode(request: Asked, result: Searched) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+def recode(request: Request, result: SearchResult) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """The rows in random order, numbers as numbers; and from which row each came."""
     ready: CollectedPrepared = result.prepared
     answers = [_typed(question, ready.shown[question.name]) for question in ready.spec.questions]
@@ -304,7 +284,7 @@ def _is_whole(question: NoisyNumber) -> bool:
 
 
 def judge(
-    kind: Kind, request: Asked, result: Searched, recoded: tuple[pl.DataFrame, NDArray[np.int64]]
+    kind: Method, request: Request, result: SearchResult, recoded: tuple[pl.DataFrame, NDArray[np.int64]]
 ) -> CollectedRelease:
     """Claim what the coins give, as the verifier computes it from their numbers."""
     ready: CollectedPrepared = result.prepared

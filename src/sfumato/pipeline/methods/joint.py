@@ -19,7 +19,8 @@ from sfumato.core.run_context import Work
 from sfumato.core.strict_parsing import read_json
 from sfumato.parties.network.session import digest_of, terms_of
 from sfumato.parties.protocols import PLACES, JointResult, joint_protocol
-from sfumato.pipeline.methods.method import Kind
+from sfumato.pipeline.methods.method import Method
+from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.release import verify_written, versions, write_manifest, write_report
 from sfumato.reports.joint import JointFacts, render
 from sfumato.reports.language import translated
@@ -91,7 +92,7 @@ def write_joint(
     with staged(folder, force=force) as place:
         (place / DATA).write_text(written(result.document), encoding="utf-8", newline="\n")
         body = _stated(session, sha256(place / DATA))
-        read_back = write_report(KIND, place, body, Work())
+        read_back = write_report(METHOD, place, body, Work())
         write_manifest(place, body)
         if signer is not None:
             sign(place, signer)
@@ -169,9 +170,9 @@ def _no_rows(*_: Any, **__: Any) -> NoReturn:
     )
 
 
-KIND = Kind(
+METHOD = Method(
     name="joint",
-    attacked_as="joint",
+    supports=Supports(title="a joint result"),
     planned=False,
     check=_no_plan,
     read=_no_plan,

@@ -17,6 +17,8 @@ from sfumato.bundles.provenance import Check, Remark
 from sfumato.core.claims import Claim
 from sfumato.core.errors import ClaimRefuted, PlanError
 from sfumato.core.run_context import Work
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.methods.supports import Supports
 from sfumato.reports.language import count, share, translated
 from sfumato.reports.pages import ABOUT, Opening
 from sfumato.reports.svg import Drawn
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from sfumato.pipeline.plan.evaluation import AttackPlan
     from sfumato.pipeline.plan.plan import Plan
     from sfumato.pipeline.profile.profile import Profile
-    from sfumato.pipeline.release import Release
 
 
 # What attacks found, all together.
@@ -127,7 +128,7 @@ def _refutation_message(broken: Sequence[Finding]) -> str:
 Manifest = Mapping[str, Any]
 
 
-def opening_of(kind: Kind, manifest: Manifest) -> Opening:
+def opening_of(kind: Method, manifest: Manifest) -> Opening:
     """How the report of a bundle begins."""
     about = manifest.get("plan", {}).get("about", {})
     promises = list(kind.promises(manifest))
@@ -143,8 +144,6 @@ def opening_of(kind: Kind, manifest: Manifest) -> Opening:
 
 def claims_explained(manifest: Manifest) -> list[tuple[str, str]]:
     """What each claim means and what it leaves open, in the words of the catalog."""
-    from sfumato.pipeline.catalog.catalog import catalog
-
     people = manifest.get("plan", {}).get("input", {}).get("unit") is not None
     claims = [Claim.from_json(claim) for claim in manifest["claims"]]
     return [catalog().explained(claim.model, claim.parameters, people=people) for claim in claims]
@@ -235,7 +234,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Request:
     """A plan that was looked at: everything that can be refused before a byte is read was not refused."""
 
     plan: Plan
@@ -251,7 +250,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Searched:
+class SearchResult:
     """What a search was given, and what it found."""
 
     prepared: Any
@@ -298,45 +297,41 @@ def no_dimensions(plan: Plan, frame: object, *, order: Any, work: Work) -> NoRet
     raise PlanError("columns: the analysis is about tables with quasi-identifiers and models that judge groups of rows")
 
 
-def _same_release(*bundle: Any) -> Iterable[Check]:
-    from sfumato.pipeline.rebuild import same_release
-
-    return same_release(*bundle)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class Method:
     """One kind of release. A release is made, then asked; ``Any`` stands for what only the kind itself looks into."""
 
     name: str
     """As the catalog's parts and the manifest name it."""
     solved_as: str | None = None
     """The kind whose algorithms make it, where that is another one."""
-    attacked_as: str = "table"
-    """The kind whose attacks are made on its bundles."""
+    attacks: str | None = None
+    """The method whose attacks of the catalog are made on its releases, mostly itself; None: there are none."""
     planned: bool = True
     """Whether a plan makes it; its manifest then states the plan."""
     options: tuple[str, ...] = ()
     """The keys of [algorithm] that every plan of this kind may have, beside those of every plan."""
     needs: tuple[tuple[str, str], ...] = ()
     """Modules of extras without which no release can be made, each with what needs it."""
-    check: Callable[[Plan], None]
-    """Refuse what a plan cannot say, as far as that needs no table and no file."""
-    begin: Callable[[Asked], Asked] = lambda request: request
+    supports: Supports
+    """What a plan may ask of it."""
+    check: Callable[[Plan], None] = lambda plan: None
+    """Refuse what else a plan cannot say, as far as that needs no table and no file."""
+    begin: Callable[[Request], Request] = lambda request: request
     """Refuse what can be refused before the table is read, and pay for what must be paid before."""
-    read: Callable[[Asked], Any]
+    read: Callable[[Request], Any]
     """The table, from a frame or from the file that the plan names."""
     counted: Callable[[Plan, Table], Counted] | None = None
     """A table under a plan, for pages that look at it before anything is released; None: there is nothing to see."""
-    prepare: Callable[[Asked, Any], Any]
+    prepare: Callable[[Request, Any], Any]
     """Describe the columns, and count."""
     notes: Callable[[Any], Iterable[str]] = lambda prepared: ()
     """What a steward should know about the table before anything is searched."""
-    search: Callable[[Asked, Any, Work], Searched]
+    search: Callable[[Request, Any, Work], SearchResult]
     """Find what the columns are to read as."""
-    recode: Callable[[Asked, Searched], Any]
+    recode: Callable[[Request, SearchResult], Any]
     """The rows as they are to be published."""
-    judge: Callable[[Kind, Asked, Searched, Any], Release]
+    judge: Callable[[Method, Request, SearchResult, Any], Any]
     """What the rows meet and what they lost; a claim that does not hold is a fault of the search and is refused."""
     attack: Callable[[Any, Work], Audit]
     """What adversaries can do with a release; more than the plan allows is refused."""
@@ -346,8 +341,9 @@ class Kind:
     """What a manifest states beside what every manifest states; the data files come with their digests."""
     checks: Callable[[Path, Manifest, Mapping[str, Table]], Iterable[Check | Remark]]
     """What is looked at when a bundle is verified: given its folder, its manifest and its tables."""
-    again: Callable[[Path, Manifest, Plan, object, Work], Iterable[Check]] = _same_release
-    """What the steward finds who makes a bundle again: given folder, manifest, plan and original."""
+    again: Callable[[Path, Manifest, Plan, object, Work], Iterable[Check]] | None = None
+    """What the steward finds who makes a bundle again: given folder, manifest, plan and original; None: that a release
+    with the same plan has the same rows and states the same."""
     subject: Callable[..., Subject]
     """A bundle as an attacker finds it: given folder, manifest, original, and by name control and plan."""
     alone: Callable[[Path, Manifest, AttackPlan, Work], Audit] | None = None
@@ -355,6 +351,9 @@ class Kind:
     beside: Callable[..., Audit] | None = None
     """Attacks of its own on a bundle, beside its original: given folder, manifest and original, and by name control,
     earlier, attack_plan, work and chance; None: those that ``subject`` is made for."""
+    parts: Callable[..., Audit] | None = None
+    """Attacks on a bundle of many files: given folder, manifest, original and attack plan, and by name control, plan,
+    seed and work; None: there are no such bundles."""
     ending: str | None = None
     """How its data file ends where that is no table but a document a line; None: as the plan's format."""
     apply: Callable[[Manifest, object, Outside], Applied]
@@ -380,10 +379,18 @@ class Kind:
     dimensions: Callable[..., Any] = no_dimensions
     """What every further quasi-identifier costs."""
 
+    def refuse(self, plan: Plan) -> None:
+        """Refuse what a plan for this method cannot say, as far as that needs no table and no file."""
+        self.supports.refuse(plan, self.name)
+        if self.attacks is not None:
+            catalog().refuse_attacks(plan.attack.attacks, self.attacks)
+            catalog().refuse_attacks(plan.attack.accept, self.attacks, key="accept")
+        self.check(plan)
+
     @property
     def solves(self) -> str:
         """What algorithms of the catalog must solve to make it."""
         return self.solved_as or self.name
 
     def __repr__(self) -> str:
-        return f"Kind({self.name})"
+        return f"Method({self.name})"

@@ -11,7 +11,7 @@ import polars as pl
 
 from sfumato.bundles.checks.private import OBSERVED, OBSERVED_KIND
 from sfumato.core.errors import PlanError
-from sfumato.pipeline.methods.method import Asked, Kind, Searched
+from sfumato.pipeline.methods.method import Method, Request, SearchResult
 from sfumato.pipeline.methods.private import method, stages
 from sfumato.pipeline.methods.private.plan import check_noise, searches
 from sfumato.pipeline.methods.private.stages import PrivateRelease
@@ -38,9 +38,9 @@ def check(plan: Plan) -> None:
     check_noise(plan)
 
 
-def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> PrivateRelease:
+def judge(kind: Method, request: Request, result: SearchResult, rows: pl.DataFrame) -> PrivateRelease:
     """Nothing is claimed."""
     return stages.unjudged(ObservedRelease, kind, request, result, rows, claims=())
 
 
-KIND = replace(method.KIND, name=OBSERVED_KIND, solved_as=method.KIND.name, check=check, judge=judge)
+METHOD = replace(method.METHOD, name=OBSERVED_KIND, solved_as=method.METHOD.name, check=check, judge=judge)

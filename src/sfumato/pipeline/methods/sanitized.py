@@ -18,12 +18,12 @@ from sfumato.core.run_context import Work
 from sfumato.counts.frequent_itemsets import frequent_itemsets
 from sfumato.mining.association_rules import SideEffects, association_rules
 from sfumato.pipeline.apply import no_rule
-from sfumato.pipeline.attack import chosen_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.frontier.axes import Axis, Record
 from sfumato.pipeline.methods import sanitized_stages
-from sfumato.pipeline.methods.method import Asked, Audit, Kind, Summary, over, warned
+from sfumato.pipeline.methods.method import Audit, Method, Request, Summary, over, warned
 from sfumato.pipeline.methods.sanitized_stages import SanitizedRelease, longest_of, possible, prepare
+from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.evaluation import Grid, Tree
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release, as_written, unwritten, versions
@@ -46,7 +46,7 @@ def attack(release: SanitizedRelease, work: Work) -> Audit:
     subject, inner = sanitized_subject(release), work.within(attack_plan.seconds)
     findings: list[Finding] = []
     skipped: dict[str, str] = {}
-    for name, part in chosen_attacks(attack_plan.attacks, "sanitized").items():
+    for name, part in catalog().chosen_attacks(attack_plan.attacks, "sanitized").items():
         base_attack = part.make(attack_plan.trials)
         if why := over(inner, attack_plan.seconds) or base_attack.fits(subject):
             skipped[name] = why
@@ -291,7 +291,7 @@ class SanitizedComparison:
 
     def original(self, plan: Plan, table: Table, population: Table | None) -> dict[str, Any]:
         """How many records there are; a pattern that does not occur is refused here, once."""
-        prepared = prepare(Asked(plan=plan, keys={}), table)
+        prepared = prepare(Request(plan=plan, keys={}), table)
         return {"rows": prepared.table.rows, "classes": 0, "risk": None, "target": None, "accuracy": None}
 
     def privacy(self, records: Sequence[Record]) -> tuple[Axis, ...]:
@@ -328,8 +328,10 @@ def _comparison(plan: Plan) -> Comparison:
     return SanitizedComparison()
 
 
-KIND = Kind(
+METHOD = Method(
     name="sanitized",
+    attacks="sanitized",
+    supports=Supports(title="a release that hides rules", models=(KEY,), incomplete=False, itemized=True),
     needs=(("numba", "hiding rules"),),
     check=sanitized_stages.check,
     begin=sanitized_stages.begin,

@@ -34,14 +34,12 @@ from sfumato.counts.near_unique import NearUnique, asked_size, near_unique_colum
 from sfumato.counts.sensitive_patterns import Pattern, Thresholds
 from sfumato.counts.transactions import Transactions
 from sfumato.mining.association_rules import SideEffects, side_effects
-from sfumato.pipeline.attack import refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
 from sfumato.pipeline.inputs import load_table, marked
 from sfumato.pipeline.methods.items.problem import item_table
-from sfumato.pipeline.methods.method import Asked, Kind, Searched
+from sfumato.pipeline.methods.method import Method, Request, SearchResult
 from sfumato.pipeline.methods.schema import refuse_nested, schema_of
-from sfumato.pipeline.plan.columns import refuse_guarded
 from sfumato.pipeline.plan.keys import Keys
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release
@@ -113,26 +111,11 @@ def algorithm_of(plan: Plan) -> Any:
 
 def check(plan: Plan) -> None:
     """Refuse what hiding rules cannot do."""
-    others = [key for key in plan.privacy if key != KEY]
-    if others:
-        raise PlanError(f"privacy.{others[0]}: records that hide rules are judged by no model; {KEY} stands alone")
     thresholds_of(plan)
     longest_of(asked_for(plan).table)
     asked_for(plan).required_text("file")
     algorithm_of(plan)
-    refuse_guarded(plan.columns, "a release that hides rules")
     _refuse_columns(plan)
-    algorithm = plan.algorithm
-    if algorithm.max_suppressed or algorithm.suppressed != "remove" or algorithm.exempt_suppressed:
-        raise PlanError("algorithm.max_suppressed: hiding rules suppresses no rows; remove the key")
-    if plan.input.on_missing == "drop":
-        raise PlanError("input.on_missing: a missing set is an empty one, and no row is left out; remove the key")
-    if plan.input.unit is not None or plan.input.population is not None:
-        raise PlanError("input: hiding rules knows neither a unit nor a population; remove the key")
-    if plan.attack.control is not None or plan.attack.earlier:
-        raise PlanError("attack: the attack on hidden rules has no control run and no earlier bundles; remove the key")
-    refuse_attacks(plan.attack.attacks, "sanitized")
-    refuse_attacks(plan.attack.accept, "sanitized", key="accept")
 
 
 def _refuse_columns(plan: Plan) -> None:
@@ -205,19 +188,19 @@ class SanitizedRelease(Release):
 # The stages of a sanitized release: read, prepare, search, recode, judge.
 
 
-def begin(request: Asked) -> Asked:
+def begin(request: Request) -> Request:
     """Refuse a file of rules that cannot be read, before the table is."""
     rules_of(request.plan)
     return request
 
 
-def read(request: Asked) -> Table:
+def read(request: Request) -> Table:
     """The table, a long one gathered into one record a row."""
     plan = request.plan
     return marked(item_table(plan, load_table(plan, request.like, plan.input.path)), plan)
 
 
-def prepare(request: Asked, table: Table) -> SanitizedPrepared:
+def prepare(request: Request, table: Table) -> SanitizedPrepared:
     """Encode the sets, find the rules' items among theirs, and count the frequent sets."""
     plan = request.plan
     if not table.rows:
@@ -243,7 +226,7 @@ def _refuse_marks(plan: Plan, item_column: ItemColumn) -> None:
         )
 
 
-def search(request: Asked, prepared: SanitizedPrepared, work: Work) -> Searched:
+def search(request: Request, prepared: SanitizedPrepared, work: Work) -> SearchResult:
     """Run the plan's algorithm, or the one that ``auto`` chooses."""
     plan = request.plan
     inner = work.allowing(plan.algorithm.seconds)
@@ -253,10 +236,10 @@ def search(request: Asked, prepared: SanitizedPrepared, work: Work) -> Searched:
     inner.cut = cut
     outcome = replace(outcome, effort=inner.told(outcome.effort))
     why = outcome.why if plan.algorithm.name == AUTO else NAMED
-    return Searched(prepared=prepared, outcome=outcome, algorithm=outcome.method, why=why)
+    return SearchResult(prepared=prepared, outcome=outcome, algorithm=outcome.method, why=why)
 
 
-def recode(request: Asked, result: Searched) -> pl.DataFrame:
+def recode(request: Request, result: SearchResult) -> pl.DataFrame:
     """The released rows in random order; columns beside the sets are unchanged."""
     plan, prepared, outcome = request.plan, result.prepared, result.outcome
     columns = []
@@ -299,7 +282,7 @@ def possible(outcome: Sanitized) -> Transactions:
     return replace(both, codes=both.codes // 2, labels=outcome.shown.labels)
 
 
-def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> SanitizedRelease:
+def judge(kind: Method, request: Request, result: SearchResult, rows: pl.DataFrame) -> SanitizedRelease:
     """Look for every sensitive pattern in the records as they are shown; one that is found is refused."""
     prepared, outcome = result.prepared, result.outcome
     patterns, limits = prepared.rules.patterns, prepared.problem.thresholds
@@ -330,7 +313,7 @@ def _effects(problem: HidingProblem, outcome: Sanitized, patterns: tuple[Pattern
 
 def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work) -> Iterable[Check]:
     """What the steward finds beside the original: what is hidden, and the same records, but for chance and time."""
-    request = Asked(plan=plan, keys={}, like=original)
+    request = Request(plan=plan, keys={}, like=original)
     table = tables_of(folder, manifest)["data"]
     yield from opened(manifest, table, rules_of(plan))
     if plan.algorithm.name == UNKNOWNS or CUT_SHORT in manifest["marks"]:

@@ -15,7 +15,7 @@ from sfumato.core.errors import PlanError, listed, unknown_column
 from sfumato.core.input_files import read_text
 from sfumato.core.records import INTERNAL, Record, decoded, validated, written
 from sfumato.core.strict_parsing import read_toml
-from sfumato.pipeline.plan.columns import BOTH, ColumnPlan, check_shifts, column_plan, refuse_base, with_trees
+from sfumato.pipeline.plan.columns import BOTH, ColumnPlan, check_shifts, column_plan, with_trees
 from sfumato.pipeline.plan.evaluation import AttackPlan, AuditPlan, FrontierPlan
 from sfumato.pipeline.plan.sections import (
     AboutPlan,
@@ -221,7 +221,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Turn objects into the tree, and refuse what the plan cannot say before anything is done."""
-        from sfumato.pipeline.methods import kind_of
+        from sfumato.pipeline.catalog.catalog import catalog
 
         columns = {name: as_column(column, name) for name, column in self.columns.items()}
         for section in ("input", "attack", "frontier", "collection", "stream", "audit", "tree", "about"):
@@ -241,14 +241,7 @@ class Plan:
                 f"output.escape_formulas is for CSV, and the release is written as {self.output_format}; "
                 'leave it out, or set output.format = "csv"'
             )
-        kind = kind_of(self)
-        if self.format == "parts" and kind.name != "table":
-            raise PlanError(f'output.format = "parts" is for releases of tables by groups; this one is {kind.name}')
-        if self.input.weight is not None:
-            _refuse_weight(self, kind.name)
-        if kind.name != "table":
-            refuse_base(columns, kind.name)
-        kind.check(self)
+        catalog().method_of(self).refuse(self)
 
     def __repr__(self) -> str:
         roles = [str(column.role) for column in self.columns.values()]
@@ -354,18 +347,6 @@ class Plan:
             **({} if self.collection is None else {"collection": self.collection.public()}),
             **({} if self.tree is None else {"tree": self.tree.public()}),
         }
-
-
-def _refuse_weight(plan: Plan, kind: str) -> None:
-    """Refuse weights where nothing reads them, and a column of weights that is protected or hidden as another one."""
-    if kind != "table":
-        raise PlanError(f"input.weight is for releases of tables by groups; this one is {kind}")
-    column = plan.columns.get(str(plan.input.weight))
-    if column is not None and column.role not in (Role.KEEP, Role.DROP):
-        raise PlanError(
-            f"input.weight: {plan.input.weight!r} has role = '{column.role}'; weights are published as they are "
-            "('keep') or not at all ('drop')"
-        )
 
 
 def _readable(tree: Tree) -> Tree:

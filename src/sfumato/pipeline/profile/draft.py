@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from sfumato.pipeline.methods import kind_of
+from sfumato.pipeline.methods import method_of
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.profile.profile import ColumnProfile, Profile
 from sfumato.tables.schema import Role
@@ -99,7 +99,7 @@ def _requirement(profile: Profile) -> list[str]:
     """What the kind of release that fits the columns is usually asked for."""
     columns = {c.name: {"role": str(c.suggestion.role), **_typed(c)} for c in profile.columns}
     plan = Plan(columns=columns, privacy={})  # type: ignore[arg-type]
-    draft_of = kind_of(plan).draft
+    draft_of = method_of(plan).draft
     return [] if draft_of is None else draft_of(profile)
 
 

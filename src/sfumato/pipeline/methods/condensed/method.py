@@ -20,7 +20,8 @@ from sfumato.metrics.information_loss import correlations
 from sfumato.pipeline.apply import no_rule
 from sfumato.pipeline.methods.condensed import release, stages
 from sfumato.pipeline.methods.condensed.release import CondensedRelease, DrawnRelease
-from sfumato.pipeline.methods.method import Kind, Summary, warned
+from sfumato.pipeline.methods.method import Method, Summary, warned
+from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import as_written, unwritten, versions
 from sfumato.reports.condensed import ColumnShown, CondensedFacts, PairShown, render
@@ -263,9 +264,10 @@ def figures(release: CondensedRelease) -> dict[str, Any]:
 # Records drawn from groups of at least k as a kind of release.
 
 
-KIND = Kind(
+METHOD = Method(
     name="condensed",
-    attacked_as="condensed",
+    attacks="condensed",
+    supports=Supports(title="a condensed release", models=(CONDENSED_KEY,), control=True, group=False),
     check=release.check,
     read=stages.read,
     prepare=stages.prepare,

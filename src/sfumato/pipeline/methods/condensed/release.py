@@ -24,12 +24,9 @@ from sfumato.core.short_repr import Brief
 from sfumato.counts.keys import Ids
 from sfumato.counts.local_table import LocalTable
 from sfumato.counts.near_unique import NearUnique, asked_size, near_unique_columns
-from sfumato.pipeline.attack import refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
-from sfumato.pipeline.methods import CONDENSE
 from sfumato.pipeline.methods.schema import refuse_nested
-from sfumato.pipeline.plan.columns import refuse_guarded
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release
 from sfumato.tables.schema import Role, Schema
@@ -38,6 +35,8 @@ from sfumato.tables.table import Kind, Table, infer_kind, plain_cells
 # What a plan for a condensed release can say, as far as that needs no table.
 
 
+CONDENSE = "condense"
+"""The algorithm that makes this kind."""
 PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.TARGET, Role.KEEP)
 """The roles whose columns are published, all treated alike."""
 _WHY = "Chosen by auto: it is the algorithm that draws records from groups."
@@ -70,36 +69,18 @@ def why(plan: Plan) -> str:
 
 def check(plan: Plan) -> None:
     """Refuse what condensation cannot do."""
-    others = [key for key in plan.privacy if key != CONDENSED_KEY]
-    if others:
-        raise PlanError(
-            f"privacy.{others[0]}: drawn records are judged by no model; {CONDENSED_KEY} stands alone, or "
-            "use another algorithm"
-        )
     if plan.algorithm.name not in (CONDENSE, AUTO):
         raise PlanError(
             f"privacy.{CONDENSED_KEY}: {plan.algorithm.name} does not make such groups; set "
             f"algorithm.name = {CONDENSE!r}"
         )
     condense = algorithm_of(plan)
-    refuse_guarded(plan.columns, "a condensed release")
     _refuse_columns(plan, condense)
-    algorithm = plan.algorithm
-    if algorithm.max_suppressed or algorithm.suppressed != "remove" or algorithm.exempt_suppressed:
-        raise PlanError("algorithm.max_suppressed: condensation leaves no record out; remove the key")
-    if plan.input.unit is not None or plan.input.population is not None:
-        raise PlanError("input: condensation knows neither a unit nor a population; remove the key")
-    if plan.attack.earlier or plan.attack.group is not None:
-        raise PlanError("attack: drawn records are compared with no earlier bundle and no household; remove the key")
     plan.attack.refuse_files(plan.folder)
-    refuse_attacks(plan.attack.attacks, "condensed")
-    refuse_attacks(plan.attack.accept, "condensed", key="accept")
 
 
 def _refuse_columns(plan: Plan, condense: Condense) -> None:
     """Refuse columns that no drawn record can have, and options about columns that are not there."""
-    if plan.itemized:
-        raise PlanError(f"columns.{plan.itemized[0]}.type: paths and sets cannot be condensed; drop the column")
     for name, column in plan.columns.items():
         if column.pseudonym is not None:
             raise PlanError(

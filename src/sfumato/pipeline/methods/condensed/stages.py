@@ -24,10 +24,11 @@ from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.counts.keys import Ids
 from sfumato.metrics.information_loss import compatibility
-from sfumato.pipeline.attack import attacked, chosen_attacks
+from sfumato.pipeline.attack import attacked
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.inputs import load_table, marked
-from sfumato.pipeline.methods import CONDENSE
 from sfumato.pipeline.methods.condensed.release import (
+    CONDENSE,
     SPREAD,
     CondensedRelease,
     CondensePrepared,
@@ -37,7 +38,7 @@ from sfumato.pipeline.methods.condensed.release import (
     sizes_of,
     why,
 )
-from sfumato.pipeline.methods.method import Asked, Audit, Kind, Searched
+from sfumato.pipeline.methods.method import Audit, Method, Request, SearchResult
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.tables.table import Kind as CellKind
 from sfumato.tables.table import Table, as_reals
@@ -117,12 +118,12 @@ def expected(prepared: CondensePrepared, condense: Condense, outcome: Condensed,
 # The stages of a condensed release: read, prepare, search, recode, judge, and make again.
 
 
-def read(request: Asked) -> Table:
+def read(request: Request) -> Table:
     """The table."""
     return marked(load_table(request.plan, request.like, request.plan.input.path), request.plan)
 
 
-def prepare(request: Asked, table: Table) -> CondensePrepared:
+def prepare(request: Request, table: Table) -> CondensePrepared:
     """Describe the columns, and read their numbers."""
     return prepared_table(request.plan, table)
 
@@ -143,15 +144,15 @@ def notes(prepared: CondensePrepared) -> Iterable[str]:
         )
 
 
-def search(request: Asked, prepared: CondensePrepared, work: Work) -> Searched:
+def search(request: Request, prepared: CondensePrepared, work: Work) -> SearchResult:
     """Find the groups, and draw from them."""
     inner = work.within(None)
     inner.chance = Chance(seed=request.plan.algorithm.seed)
     outcome = algorithm_of(request.plan)(prepared.problem, inner)
-    return Searched(prepared=prepared, outcome=outcome, algorithm=CONDENSE, why=why(request.plan))
+    return SearchResult(prepared=prepared, outcome=outcome, algorithm=CONDENSE, why=why(request.plan))
 
 
-def recode(request: Asked, result: Searched) -> pl.DataFrame:
+def recode(request: Request, result: SearchResult) -> pl.DataFrame:
     """The released rows in random order."""
     seed, condense = request.plan.algorithm.seed, algorithm_of(request.plan)
     draw = Chance(seed=None if seed is None else seed + 1).generator()  # not the numbers that the records are made of
@@ -161,7 +162,7 @@ def recode(request: Asked, result: Searched) -> pl.DataFrame:
     return prepared.drawn(condense, result.outcome, draw)
 
 
-def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> CondensedRelease:
+def judge(kind: Method, request: Request, result: SearchResult, rows: pl.DataFrame) -> CondensedRelease:
     """Count the groups, and refuse rows that they do not give."""
     prepared, condense = result.prepared, algorithm_of(request.plan)
     claim = groups_claim(condense.k, sizes_of(result.outcome))
@@ -208,7 +209,7 @@ def again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: objec
             f"{folder} is a batch of a stream: which records it was drawn from was not kept, so it cannot be made "
             "again; verify it without --plan"
         )
-    request = Asked(plan=plan, keys={}, like=original)
+    request = Request(plan=plan, keys={}, like=original)
     prepared = prepare(request, read(request))
     condense = algorithm_of(plan)
     outcome = condense(prepared.problem, work.within(None))
@@ -256,7 +257,7 @@ def _halved(release: CondensedRelease, audit: Audit, names: list[str], chance: C
         except Infeasible as error:
             refused = f"no control file, and of half {what}: {error}"
             continue
-        parts, trials = chosen_attacks(names, "condensed"), release.plan.attack.trials
+        parts, trials = catalog().chosen_attacks(names, "condensed"), release.plan.attack.trials
         runs = [(name, part.make(trials).run(subject, chance, None)) for name, part in parts.items()]
         findings = [replace(finding, attack=name, note=_HALF.format(what=what)) for name, finding in runs]
         skipped = {title: why for title, why in audit.skipped.items() if title not in names}

@@ -16,7 +16,6 @@ from sfumato.core.errors import BundleError
 from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.counts.transactions import Transactions
-from sfumato.pipeline.attack import chosen_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods.method import Audit, over
 from sfumato.tables.item_sets import as_lists
@@ -37,7 +36,7 @@ def attack_records(release: ItemRelease, work: Work) -> Audit:
         return Audit()
     subject, work = item_subject(release), work.within(attack_plan.seconds)
     promised = promises(((claim.model, claim.parameters) for claim in release.claims), catalog().readers)
-    chosen = chosen_attacks(attack_plan.attacks, "items")
+    chosen = catalog().chosen_attacks(attack_plan.attacks, "items")
     audit = _by_size(release, subject, promised, work) if SparseSets.name in chosen else Audit()
     for name, part in chosen.items():
         if name != SparseSets.name:

@@ -31,8 +31,9 @@ from sfumato.pipeline.methods.items.stages import (
     search,
     spot,
 )
-from sfumato.pipeline.methods.method import Asked, Counted, Kind, Summary, warned
+from sfumato.pipeline.methods.method import Counted, Method, Request, Summary, warned
 from sfumato.pipeline.methods.schema import fitting
+from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import unwritten
 from sfumato.reports.items.facts import (
@@ -321,7 +322,7 @@ class CountedItems(Counted):
             replace(self.plan, algorithm=structs.replace(self.plan.algorithm, name="auto", options={}))
         )
         return fitting(
-            self.plan, "items", lambda plan, work: search(Asked(plan=plan, keys={}), self.prepared, work), name, why
+            self.plan, "items", lambda plan, work: search(Request(plan=plan, keys={}), self.prepared, work), name, why
         )
 
     def _claim(self, model: ItemModel) -> dict[str, Any]:
@@ -347,8 +348,10 @@ def _counted(plan: Plan, table: Table) -> Counted:
     return CountedItems(plan, table)
 
 
-KIND = Kind(
+METHOD = Method(
     name="items",
+    attacks="items",
+    supports=Supports(title="a release of paths or sets", unit=True, population=True, suppression=True, itemized=True),
     needs=(("numba", "a release of paths or sets"),),
     check=problem.check,
     counted=_counted,

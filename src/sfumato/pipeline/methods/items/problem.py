@@ -15,12 +15,11 @@ from sfumato.core.errors import DataError, PlanError, listed, nearest, unknown_c
 from sfumato.core.short_repr import Brief
 from sfumato.counts.local_table import LocalTable
 from sfumato.counts.transactions import ItemPart, assembled
-from sfumato.pipeline.attack import refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog, parameters, refuse_keys, requirement
 from sfumato.pipeline.catalog.parts import Ancestors, Context, Costs, configured
 from sfumato.pipeline.inputs import read_file
 from sfumato.pipeline.methods.schema import refuse_nested, refuse_stars, schema_of, without_missing
-from sfumato.pipeline.plan.columns import ColumnPlan, Tree, refuse_guarded, refuse_total
+from sfumato.pipeline.plan.columns import ColumnPlan, Tree, refuse_total
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.tables.item_sets import ItemColumn, set_column
@@ -44,7 +43,6 @@ _SETS = "Chosen by auto: columns have sets, and no paths."
 def check(plan: Plan) -> None:
     """Refuse unknown names and options, and parameters that no table could make right."""
     item_algorithm(plan)
-    refuse_guarded(plan.columns, "a release of paths or sets")
     if plan.privacy:
         refuse_total(plan.columns, "a release of paths or sets")
     if plan.input.unit is not None:
@@ -59,15 +57,6 @@ def check(plan: Plan) -> None:
                 "'quasi', or 'drop'"
             )
     refuse_keys(plan.privacy, tuple(catalog().builders("items")), OTHERWISE)
-    known = catalog().attacking("items")
-    strange = [name for name in plan.attack.attacks if name not in ("all", *known)]
-    if strange:
-        raise PlanError(f"attack.attacks: {strange[0]!r} is not made on paths and sets; there is {listed(known)}")
-    if plan.attack.control is not None:
-        raise PlanError("attack.control: the attack on paths and sets has no control run; remove the key")
-    if plan.attack.earlier:
-        raise PlanError("attack.earlier: paths and sets are not laid over earlier bundles; remove the key")
-    refuse_attacks(plan.attack.accept, "items", key="accept")
     if plan.privacy:
         item_models(plan.privacy, [name for name, column in plan.columns.items() if column.role is Role.SENSITIVE])
 

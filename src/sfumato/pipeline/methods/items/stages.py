@@ -37,7 +37,7 @@ from sfumato.pipeline.catalog.catalog import catalog, parameters
 from sfumato.pipeline.dates import moved_marks
 from sfumato.pipeline.inputs import load_table, marked
 from sfumato.pipeline.methods.items.problem import ItemPrepared, item_algorithm, item_marks, item_table
-from sfumato.pipeline.methods.method import Asked, Kind, Searched
+from sfumato.pipeline.methods.method import Method, Request, SearchResult
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release, as_written, versions
 from sfumato.reports.items.facts import GridCounts, ItemColumnFacts, ItemFacts, SequenceFacts, Spot
@@ -302,13 +302,13 @@ QUERIES = Chance(seed=2012)
 """Random count queries are the same for every release, so that their errors can be compared."""
 
 
-def read(request: Asked) -> Table:
+def read(request: Request) -> Table:
     """The table, long ones gathered into one record a row."""
     plan = request.plan
     return marked(item_table(plan, load_table(plan, request.like, plan.input.path)), plan)
 
 
-def search(request: Asked, prepared: ItemPrepared, work: Work) -> Searched:
+def search(request: Request, prepared: ItemPrepared, work: Work) -> SearchResult:
     """Run the plan's algorithm, or the one that ``auto`` stands for."""
     name, run, why = item_algorithm(request.plan)
     inner = work.allowing(request.plan.algorithm.seconds)
@@ -317,10 +317,10 @@ def search(request: Asked, prepared: ItemPrepared, work: Work) -> Searched:
     except ParameterError as error:
         raise PlanError(f"privacy: {error}") from error
     outcome = replace(outcome, effort=inner.told(outcome.effort))
-    return Searched(prepared=prepared, outcome=outcome, algorithm=name, why=why)
+    return SearchResult(prepared=prepared, outcome=outcome, algorithm=name, why=why)
 
 
-def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> ItemRelease:
+def judge(kind: Method, request: Request, result: SearchResult, rows: pl.DataFrame) -> ItemRelease:
     """Judge the records as they are shown, and measure what was lost."""
     prepared, outcome = result.prepared, result.outcome
     view = outcome.view(prepared.problem.transactions)
@@ -379,7 +379,7 @@ def notes(prepared: ItemPrepared) -> list[str]:
     return [column.told for column in columns]
 
 
-def recode(request: Asked, result: Searched) -> pl.DataFrame:
+def recode(request: Request, result: SearchResult) -> pl.DataFrame:
     """The released rows, in random order; everything but identifiers and quasi-identifiers is unchanged."""
     plan, prepared, keys = request.plan, result.prepared, request.keys
     spaces = {space.name: space for space in prepared.problem.spaces}

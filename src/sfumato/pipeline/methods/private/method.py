@@ -20,13 +20,14 @@ from sfumato.core.errors import BundleError, SfumatoError, unknown_column
 from sfumato.core.run_context import Work
 from sfumato.dp.accounting import Promise
 from sfumato.dp.events import from_json, to_json
-from sfumato.pipeline.methods.method import Audit, Counted, Kind, Manifest, Summary, warned
+from sfumato.pipeline.methods.method import Audit, Counted, Manifest, Method, Summary, warned
 from sfumato.pipeline.methods.private import plan as private_plan
 from sfumato.pipeline.methods.private import stages
 from sfumato.pipeline.methods.private.domains import declared, prepared
 from sfumato.pipeline.methods.private.plan import private_algorithm, searches
 from sfumato.pipeline.methods.private.stages import PrivateRelease
 from sfumato.pipeline.methods.schema import fitting
+from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.columns import OTHER
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import unwritten
@@ -284,8 +285,17 @@ def _preview(plan: Plan, table: Table) -> Counted:
     return CountedNoise(plan, table)
 
 
-KIND = Kind(
+METHOD = Method(
     name="private",
+    supports=Supports(
+        title="a private release",
+        unit=True,
+        population=True,
+        suppression=True,
+        itemized=True,
+        control=True,
+        earlier=True,
+    ),
     needs=(("opendp", "a differentially private release"),),
     options=("output",),
     check=private_plan.check,

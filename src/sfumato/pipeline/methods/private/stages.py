@@ -25,7 +25,7 @@ from sfumato.dp.chain import Head
 from sfumato.dp.events import Event, Grouped, to_json
 from sfumato.dp.ledger import Ledger
 from sfumato.pipeline.inputs import bounded, frame_source, planned_source, rows_or_none, stays
-from sfumato.pipeline.methods.method import Asked, Kind, Searched
+from sfumato.pipeline.methods.method import Method, Request, SearchResult
 from sfumato.pipeline.methods.private.domains import Ready, declared_table, released_rows, resolved, stated_domains
 from sfumato.pipeline.methods.private.plan import foreseen, private_algorithm, promise_of, searches, with_found
 from sfumato.pipeline.payment import payer, pinned, refuse_rolled_back
@@ -183,7 +183,7 @@ def _described(manifest: Mapping[str, Any]) -> Published:
 # The stages of a private release: pay, read, search, recode, judge.
 
 
-def begin(request: Asked) -> Asked:
+def begin(request: Request) -> Request:
     """Reserve the cost in the plan's ledger, before the data is touched."""
     plan = request.plan
     ledger = pinned(plan)
@@ -193,7 +193,7 @@ def begin(request: Asked) -> Asked:
     return replace(request, charge=(ledger, ledger.reserve(analyst, foreseen(plan), what="release")))
 
 
-def read(request: Asked) -> tuple[Table, Counts | None]:
+def read(request: Request) -> tuple[Table, Counts | None]:
     """The table, which may have no rows: a refusal would tell that nobody is in it. Each person has few rows.
 
     Of a table in an engine every different row comes once, and how often it is there.
@@ -211,7 +211,7 @@ def read(request: Asked) -> tuple[Table, Counts | None]:
     return (bounded(table, plan), None) if times is None else (table, times)
 
 
-def search(request: Asked, ready: Ready, work: Work) -> Searched:
+def search(request: Request, ready: Ready, work: Work) -> SearchResult:
     """Run the algorithm; what it and the domains account for must be the promise exactly; settled for what it cost."""
     name, run, why = private_algorithm(request.plan)
     outcome, promise = run(ready.table, work), promise_of(request.plan)
@@ -225,23 +225,28 @@ def search(request: Asked, ready: Ready, work: Work) -> Searched:
     if request.charge is not None:
         ledger, reserved = request.charge
         ledger.settle(reserved, outcome.event)
-    return Searched(prepared=ready.table, outcome=outcome, algorithm=name, why=why)
+    return SearchResult(prepared=ready.table, outcome=outcome, algorithm=name, why=why)
 
 
-def recode(request: Asked, result: Searched) -> pl.DataFrame:
+def recode(request: Request, result: SearchResult) -> pl.DataFrame:
     """Groups with their noisy counts, or a record for each count."""
     counts = request.plan.algorithm.options.get("output") == "counts"
     return released_rows(result.outcome, result.prepared, counts=counts)
 
 
-def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> PrivateRelease:
+def judge(kind: Method, request: Request, result: SearchResult, rows: pl.DataFrame) -> PrivateRelease:
     """The claim is what was accounted for; rows are not looked at."""
     claim = _claim(promise_of(request.plan), neighbours(request.plan.public()["input"]))
     return unjudged(PrivateRelease, kind, request, result, rows, claims=(claim,))
 
 
 def unjudged(
-    release_class: type[PrivateRelease], kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame, **more: Any
+    release_class: type[PrivateRelease],
+    kind: Method,
+    request: Request,
+    result: SearchResult,
+    rows: pl.DataFrame,
+    **more: Any,
 ) -> PrivateRelease:
     """The release of noisy rows with everything but its claims."""
     return release_class(

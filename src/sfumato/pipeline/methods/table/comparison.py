@@ -9,7 +9,6 @@ from sfumato.attacks.risk import risk
 from sfumato.bundles.manifest.document import plain
 from sfumato.core.claims import Claim, titled
 from sfumato.metrics.classification import Trial
-from sfumato.pipeline.attack import chosen_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.frontier.axes import ACCURACY, Axis, Record, accuracy_axis
 from sfumato.pipeline.methods.table.problem import prepare
@@ -145,7 +144,7 @@ class TableComparison:
         """What the frontier names, or nothing."""
         if not plan.frontier.attacks:
             return {"run": False}
-        accept = list(chosen_attacks(plan.frontier.attacks))
+        accept = list(catalog().chosen_attacks(plan.frontier.attacks))
         control = {} if plan.attack.control is None else {"control": plan.attack.control}
         return {"attacks": list(plan.frontier.attacks), "trials": plan.attack.trials, "accept": accept, **control}
 

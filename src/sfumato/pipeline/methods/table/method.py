@@ -10,7 +10,8 @@ from sfumato.bundles.checks.table import table_checks
 from sfumato.bundles.provenance import Check, Remark
 from sfumato.pipeline.apply import apply_rules
 from sfumato.pipeline.catalog.catalog import catalog
-from sfumato.pipeline.methods.method import Asked, Kind, Manifest
+from sfumato.pipeline.methods.method import Audit, Manifest, Method, Request
+from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.methods.table import plan as table_plan
 from sfumato.pipeline.methods.table import release, report, stages, subject
 from sfumato.pipeline.methods.table.problem import Prepared, prepare
@@ -69,7 +70,7 @@ def _dimensions(*args: Any, **options: Any) -> Any:
     return study_dimensions(*args, **options)
 
 
-def _prepare(request: Asked, rows: Any) -> Prepared:
+def _prepare(request: Request, rows: Any) -> Prepared:
     """The table, counted; weights that are none are refused before anything is searched."""
     prepared = prepare(request.plan, rows[0], rows[1], catalog())
     if request.plan.input.weight is not None:
@@ -92,14 +93,34 @@ def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> It
         yield from session_checks(manifest)
 
 
+def _attack_parts(*args: Any, **options: Any) -> Audit:
+    from sfumato.pipeline.methods.table.parts_attack import attack_parts
+
+    return attack_parts(*args, **options)
+
+
 def _counted(plan: Plan, table: Table) -> Counted:
     from sfumato.pipeline.methods.table.preview import CountedTable
 
     return CountedTable(plan, table)
 
 
-KIND = Kind(
+METHOD = Method(
     name="table",
+    attacks="table",
+    supports=Supports(
+        title="a release of a table",
+        weights=True,
+        unit=True,
+        population=True,
+        suppression=True,
+        itemized=True,
+        guarded=True,
+        base=True,
+        parts=True,
+        control=True,
+        earlier=True,
+    ),
     check=table_plan.check,
     begin=stages.begin,
     counted=_counted,
@@ -114,6 +135,7 @@ KIND = Kind(
     manifest=release.manifest,
     checks=_checks,
     subject=subject.bundle_subject,
+    parts=_attack_parts,
     apply=apply_rules,
     public_page=report.public_page,
     done=report.done,

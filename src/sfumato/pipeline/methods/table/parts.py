@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sfumato.bundles.files import FOLDER, copy_parts, joint_digest, write_parts
+from sfumato.bundles.files import copy_parts, write_parts
 from sfumato.bundles.part_counts import counted_files
 from sfumato.bundles.recoding import Recoding
 from sfumato.core.errors import BundleError, DataError, PlanError, listed
@@ -20,12 +20,10 @@ from sfumato.core.scratch import close, open_temporary
 from sfumato.core.short_repr import Brief
 from sfumato.pipeline.inputs import is_relation, is_spark
 from sfumato.pipeline.methods.table.problem import Prepared
-from sfumato.pipeline.release import stated
 from sfumato.tables.table import plain_cells
 
 if TYPE_CHECKING:
     from sfumato.counts.engine_source import EngineSource
-    from sfumato.pipeline.release import Release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False, weakref_slot=True)
@@ -105,9 +103,3 @@ def _batches(prepared: Prepared, recoding: Recoding, folder: Path, chance: Chanc
         rows = recoding.released(batch, prepared.schema, chance)
         yield rows.select(map(plain_cells, rows.iter_columns()))
     shutil.rmtree(raw)
-
-
-def unwritten_parts(release: Release) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the bundle of a release in parts would state, and its table, before anything is written."""
-    body = stated(release, {FOLDER: joint_digest([])})
-    return body, {"data": getattr(release, "released")}  # noqa: B009  only a release of a table has parts

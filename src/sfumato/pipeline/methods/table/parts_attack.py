@@ -82,13 +82,6 @@ def attack_parts(
     return told_of(attacked(subject, attack_plan, work, chance), note)
 
 
-def refuse_whole(given: Mapping[str, object]) -> None:
-    """Refuse what is laid over all rows, where they stay in files and some groups are attacked."""
-    for name, value in given.items():
-        if value is not None and not (isinstance(value, list) and not value):
-            raise PlanError(f'--{name} needs all rows at once; make the release with output.format = "parquet" for it')
-
-
 def _drawn_people(
     people: CellSource, published: Published, plan: Plan | None, classes: Classes, chosen: Marked
 ) -> tuple[tuple[dict[str, ObservedDomain], dict[str, ObservedDomain]], pl.DataFrame, bool]:

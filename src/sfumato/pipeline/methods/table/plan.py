@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sfumato.bundles.columns import Published
 from sfumato.core.errors import PlanError
 from sfumato.models.model import READINGS
-from sfumato.pipeline.attack import refuse_attacks
 from sfumato.pipeline.catalog.catalog import (
     GUARDED,
     Catalog,
@@ -41,8 +40,6 @@ def check(plan: Plan) -> None:
     if plan.privacy:
         refuse_total(plan.columns, "a release of a table")
     parts.metric(plan.metric)
-    refuse_attacks(plan.attack.attacks, "table")
-    refuse_attacks(plan.attack.accept, "table", key="accept")
     Keys.of(plan.privacy, "privacy").one_of("reading", READINGS, "strict")
     refuse_keys(plan.privacy, (*parts.builders("table"), *READING), "unknown key")
     _refuse_exact(plan)

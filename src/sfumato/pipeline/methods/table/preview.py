@@ -19,7 +19,7 @@ from sfumato.core.strict_parsing import read_toml
 from sfumato.pipeline.catalog.catalog import catalog, parameters, requirement
 from sfumato.pipeline.catalog.parts import ModelPart
 from sfumato.pipeline.inputs import marked
-from sfumato.pipeline.methods.method import Asked, Counted
+from sfumato.pipeline.methods.method import Counted, Request
 from sfumato.pipeline.methods.schema import fitting
 from sfumato.pipeline.methods.table.problem import Prepared, context_of, prepare
 from sfumato.pipeline.methods.table.stages import chosen, search_by
@@ -125,7 +125,7 @@ class CountedTable(Counted):
         return fitting(self.plan, "table", self._begun, name, why)
 
     def _begun(self, plan: Plan, work: Work) -> None:
-        search_by(Asked(plan=plan, keys={}), self.prepared, plan.algorithm.name, work)
+        search_by(Request(plan=plan, keys={}), self.prepared, plan.algorithm.name, work)
 
     def node(self, levels: Mapping[str, int]) -> NodeShown:
         """What a node would give."""

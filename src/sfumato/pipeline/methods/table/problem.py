@@ -44,7 +44,7 @@ from sfumato.tables.schema import Categories, ObservedDomain, Role, Schema, join
 from sfumato.tables.table import Codes, Kind, Table
 
 if TYPE_CHECKING:
-    from sfumato.pipeline.methods.method import Searched
+    from sfumato.pipeline.methods.method import SearchResult
 
 
 # From a plan and a source of cells to a problem that an algorithm can solve.
@@ -397,7 +397,7 @@ def rows_that_stay(plan: Plan, prepared: Prepared, suppressed: Flags) -> Prepare
     return replace(prepared, problem=rest, domains={**prepared.domains, **known}, origin=origin, released=None)
 
 
-def put_back(result: Searched) -> Searched:
+def put_back(result: SearchResult) -> SearchResult:
     """What was found for the rows that stay, on the cells of the whole table."""
     origin: Origin = result.prepared.origin
     whole, outcome = origin.prepared, result.outcome

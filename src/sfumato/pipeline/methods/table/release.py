@@ -26,6 +26,7 @@ from sfumato.core.claims import Claim
 from sfumato.core.run_context import Work
 from sfumato.counts.classes import Classes
 from sfumato.counts.near_unique import NearUnique, asked_size
+from sfumato.counts.sources import CellMapping
 from sfumato.metrics.classification import Errors
 from sfumato.metrics.learners import Learner
 from sfumato.pipeline.apply import Rule, rule_at
@@ -143,7 +144,6 @@ class TableRelease(Release):
     def shifts(self) -> Shifts | None:
         """Moved dates of people in the release, and what an attacker may know of the true ones."""
         from sfumato.pipeline.dates import shifts_of
-        from sfumato.pipeline.methods.table.subject import kept
 
         source = self.prepared.source
         return shifts_of(self.plan, lambda names: source.texts(names, kept(self)), source.missing)
@@ -168,11 +168,12 @@ class TableRelease(Release):
     @cached_property
     def sample(self) -> SampleFacts | None:
         """Risks and losses by sampling weights, where the plan names a weight; the steward's to know."""
-        if self.plan.input.weight is None:
+        weight = self.plan.input.weight
+        if weight is None:
             return None
         from sfumato.pipeline.methods.table.studies import sample_figures
 
-        return sample_figures(self)
+        return sample_figures(self.prepared, self.outcome, weight, published=weight in self.rows.columns)
 
     @property
     def trail(self) -> Trail | None:
@@ -241,6 +242,11 @@ class TableRelease(Release):
         from sfumato.pipeline.methods.table.studies import classification
 
         return classification(self.prepared, self.outcome, learner, train)
+
+
+def kept(release: TableRelease) -> CellMapping | None:
+    """What tells the people whose rows are released from those who were removed."""
+    return release.recoding.mapping if release.recoding.rows == "remove" else None
 
 
 # What a bundle may say about a table: figures that follow from the released rows and from declared facts.

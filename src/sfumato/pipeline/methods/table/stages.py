@@ -20,15 +20,15 @@ from sfumato.core.randomness import Chance
 from sfumato.core.run_context import BY_TIME, Work
 from sfumato.counts.near_unique import NearUnique, asked_size, near_unique
 from sfumato.counts.sources import CellMapping, CellSource, refuse_lacking
-from sfumato.pipeline.attack import attacked, chosen_attacks
+from sfumato.pipeline.attack import attacked
 from sfumato.pipeline.catalog.catalog import Catalog, catalog, parameters
 from sfumato.pipeline.catalog.parts import AlgorithmPart
 from sfumato.pipeline.inputs import frame_source, load_table, marked, planned_source, stays, too_large
-from sfumato.pipeline.methods.method import Asked, Audit, Kind, Searched
+from sfumato.pipeline.methods.method import Audit, Method, Request, SearchResult
 from sfumato.pipeline.methods.table.plan import algorithm_of
 from sfumato.pipeline.methods.table.problem import Prepared, put_back, rows_that_stay, same_labels, unit
-from sfumato.pipeline.methods.table.release import TableRelease
-from sfumato.pipeline.methods.table.subject import ROWS, kept, release_subject, sampled_groups
+from sfumato.pipeline.methods.table.release import TableRelease, kept
+from sfumato.pipeline.methods.table.subject import ROWS, release_subject, sampled_groups
 from sfumato.pipeline.plan.evaluation import AttackPlan
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.reports.table_facts import SearchFacts
@@ -103,18 +103,18 @@ def _judged(prepared: Prepared, k: int) -> Iterable[NearUnique]:
 GROUP_BY_GROUP = ("mondrian", "local")
 """Searches that are fast and often lose less, because a value may read differently in different rows."""
 
-Run = Callable[[str, Work], Searched]
+Run = Callable[[str, Work], SearchResult]
 
 
 def try_others(
-    taken: Searched, run: Run, work: Work, seconds: float, names: Sequence[str] = GROUP_BY_GROUP
-) -> tuple[Searched, ...]:
+    taken: SearchResult, run: Run, work: Work, seconds: float, names: Sequence[str] = GROUP_BY_GROUP
+) -> tuple[SearchResult, ...]:
     """What the fast searches find together within as many steps as fit into so many seconds."""
     inner = work.allowing(seconds)
     return tuple(_attempt(name, run, inner) for name in names if name != taken.algorithm and seconds > 0)
 
 
-def _attempt(name: str, run: Run, work: Work) -> Searched:
+def _attempt(name: str, run: Run, work: Work) -> SearchResult:
     """What one search finds; a search that cannot be made says why."""
     try:
         if work.expired:
@@ -123,10 +123,10 @@ def _attempt(name: str, run: Run, work: Work) -> Searched:
     except Interrupted:
         raise
     except SfumatoError as error:
-        return Searched(prepared=None, outcome=None, algorithm=name, why=str(error))
+        return SearchResult(prepared=None, outcome=None, algorithm=name, why=str(error))
 
 
-def search_facts(result: Searched) -> SearchFacts:
+def search_facts(result: SearchResult) -> SearchFacts:
     """A search as the steward's report shows it."""
     if result.outcome is None:
         return SearchFacts(algorithm=result.algorithm, value=None, alike=False, why=result.why)
@@ -139,12 +139,12 @@ def search_facts(result: Searched) -> SearchFacts:
     )
 
 
-def _value(result: Searched) -> float:
+def _value(result: SearchResult) -> float:
     problem: Problem = result.prepared.problem
     return problem.metric.measure(result.outcome.recoding(problem).view(problem, result.outcome.suppressed))
 
 
-def least_lossy(taken: Searched, others: Sequence[Searched]) -> Searched:
+def least_lossy(taken: SearchResult, others: Sequence[SearchResult]) -> SearchResult:
     """The search that loses least by the plan's metric; the first one where others lose as much."""
     able = [result for result in (taken, *others) if result.outcome is not None]
     best = min(able, key=lambda result: result.outcome.loss)
@@ -161,7 +161,7 @@ _ROUNDS = 5
 """How often more rows may go because the hierarchies of those that stay are others."""
 
 
-def search(request: Asked, prepared: Prepared, work: Work) -> Searched:
+def search(request: Request, prepared: Prepared, work: Work) -> SearchResult:
     """Find which rows are removed, and then the labels of the others from these alone."""
     result = _search(request, prepared, work)
     if prepared.problem.suppressed == "star" or not result.outcome.suppressed.any():
@@ -176,7 +176,7 @@ def search(request: Asked, prepared: Prepared, work: Work) -> Searched:
     return replace(again, beside=result.beside) if again.algorithm == result.algorithm else again
 
 
-def _settled(request: Asked, result: Searched, work: Work) -> Prepared:
+def _settled(request: Request, result: SearchResult, work: Work) -> Prepared:
     """The rows that stay. Where their values make other hierarchies, more rows may have to go."""
     for _ in range(_ROUNDS):
         whole, removed = result.prepared, result.outcome.suppressed
@@ -191,7 +191,7 @@ def _settled(request: Asked, result: Searched, work: Work) -> Prepared:
     return rest
 
 
-def _search(request: Asked, prepared: Prepared, work: Work) -> Searched:
+def _search(request: Request, prepared: Prepared, work: Work) -> SearchResult:
     """Run the plan's algorithm, or the one that ``auto`` stands for and the fast ones beside it."""
     algorithm = request.plan.algorithm
     if algorithm.name != "auto":
@@ -199,7 +199,7 @@ def _search(request: Asked, prepared: Prepared, work: Work) -> Searched:
     name, why = chosen(prepared.problem)
     taken = replace(search_by(request, prepared, name, work), why=why)
 
-    def run(other: str, within: Work) -> Searched:
+    def run(other: str, within: Work) -> SearchResult:
         return search_by(request, prepared, other, within, hard=True)
 
     able = [other for other in GROUP_BY_GROUP if runs_on(catalog().algorithms[other], prepared)]
@@ -210,7 +210,7 @@ def _search(request: Asked, prepared: Prepared, work: Work) -> Searched:
     )
 
 
-def search_by(request: Asked, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> Searched:
+def search_by(request: Request, prepared: Prepared, name: str, work: Work, *, hard: bool = False) -> SearchResult:
     """Run one algorithm; with ``hard``, the limit also ends one that has no result before its end."""
     plan, parts = request.plan, catalog()
     part, run = algorithm_of(plan, name, parts)
@@ -225,7 +225,7 @@ def search_by(request: Asked, prepared: Prepared, name: str, work: Work, *, hard
     inner.chance = Chance(seed=plan.algorithm.seed)
     outcome = run(prepared.problem, inner)
     outcome = replace(outcome, effort=inner.told(outcome.effort))
-    return Searched(prepared=prepared, outcome=outcome, algorithm=name, why="Named in the plan.")
+    return SearchResult(prepared=prepared, outcome=outcome, algorithm=name, why="Named in the plan.")
 
 
 def _instead(prepared: Prepared, name: str, parts: Catalog) -> str:
@@ -269,7 +269,7 @@ def grain_of(run: Any, problem: Problem) -> Grain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Recoded:
+class RecodedTable:
     """Released rows, and how they were changed."""
 
     recoding: Recoding
@@ -282,13 +282,13 @@ class Recoded:
     """The rows, where they stay in files; ``rows`` has only their columns then."""
 
 
-def begin(request: Asked) -> Asked:
+def begin(request: Request) -> Request:
     """Refuse a control file that is not there."""
     request.plan.attack.refuse_files(request.plan.folder)
     return request
 
 
-def read(request: Asked) -> tuple[CellSource | Table, CellSource | Table | None]:
+def read(request: Request) -> tuple[CellSource | Table, CellSource | Table | None]:
     """The table and, where there is one, the population; whatever can be counted is taken as it is."""
     plan = request.plan
     if is_source(request.like):
@@ -305,7 +305,7 @@ def read(request: Asked) -> tuple[CellSource | Table, CellSource | Table | None]
     return table, replace(people, missing=table.missing)
 
 
-def _in_engine(request: Asked) -> tuple[CellSource, CellSource | None]:
+def _in_engine(request: Request) -> tuple[CellSource, CellSource | None]:
     """The table and the population where they are; counts come from there, and no row before the last step."""
     plan, people = request.plan, request.population
     source = planned_source(plan) if request.like is None else frame_source(plan, request.like)
@@ -320,7 +320,7 @@ def is_source(frame: object) -> bool:
     return all(hasattr(frame, name) for name in ("gives", "domain", "cells", "apply"))
 
 
-def recode(request: Asked, result: Searched) -> Recoded:
+def recode(request: Request, result: SearchResult) -> RecodedTable:
     """Let the source apply the mapping, and shuffle the rows."""
     plan, prepared = request.plan, result.prepared
     recoding = recoding_of(request, prepared, result.outcome)
@@ -328,16 +328,16 @@ def recode(request: Asked, result: Searched) -> Recoded:
         from sfumato.pipeline.methods.table.parts import parted
 
         parts = parted(prepared, recoding, Chance(seed=plan.algorithm.seed))
-        return Recoded(recoding=recoding, rows=parts.source.frame, sensitive=None, parts=parts)
+        return RecodedTable(recoding=recoding, rows=parts.source.frame, sensitive=None, parts=parts)
     mapped = prepared.source.apply(recoding.mapping, recoding.beside(prepared.schema))
     rows = recoding.released(mapped, prepared.schema, Chance(seed=plan.algorithm.seed))
     sensitive = None
     if recoding.buckets is not None:
         sensitive = recoding.buckets.table(mapped.frame[recoding.buckets.column], recoding.missing)
-    return Recoded(recoding=recoding, rows=rows, sensitive=sensitive)
+    return RecodedTable(recoding=recoding, rows=rows, sensitive=sensitive)
 
 
-def recoding_of(request: Asked, prepared: Prepared, outcome: Outcome) -> Recoding:
+def recoding_of(request: Request, prepared: Prepared, outcome: Outcome) -> Recoding:
     """What every cell reads as."""
     outcome_recoding = outcome.recoding(prepared.problem)
     whole = zip(prepared.schema.quasi, outcome.levels or (), strict=False)
@@ -377,7 +377,7 @@ def _buckets(plan: Plan, prepared: Prepared, outcome: Outcome) -> Buckets | None
     return Buckets(name=name, column=column, of_row=numbers[outcome.buckets])
 
 
-def judge(kind: Kind, request: Asked, result: Searched, recoded: Recoded) -> TableRelease:
+def judge(kind: Method, request: Request, result: SearchResult, recoded: RecodedTable) -> TableRelease:
     """Judge the released rows in the same way as a verifier would."""
     plan, prepared, outcome, rows = request.plan, result.prepared, result.outcome, recoded.rows
     models = prepared.models
@@ -513,7 +513,7 @@ def _attacked_groups(release: TableRelease, control: Table | None, work: Work, c
 
 def none_drawn(attack_plan: AttackPlan) -> Audit:
     """An audit that made no attack, because every group is too large."""
-    names = chosen_attacks(attack_plan.attacks)
+    names = catalog().chosen_attacks(attack_plan.attacks)
     return Audit(skipped=dict.fromkeys(names, f"every group has more than {ROWS:,} rows, and no more are attacked"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sfumato.algorithms.problem import Outcome
 from sfumato.attacks.dimensionality import Step, curse, recommendation
 from sfumato.attacks.risk import sample_risk
+from sfumato.attacks.subject import one_each
 from sfumato.bundles.manifest.document import plain
 from sfumato.core.errors import DataError, Infeasible, PlanError
 from sfumato.core.randomness import Chance
@@ -28,7 +29,6 @@ from sfumato.models.k_anonymity import asked_k
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.inputs import load_table, marked
 from sfumato.pipeline.methods.table.problem import Prepared, prepare
-from sfumato.pipeline.methods.table.subject import one_each
 from sfumato.pipeline.plan.columns import refuse_guarded
 from sfumato.pipeline.plan.evaluation import AttackPlan
 from sfumato.pipeline.plan.plan import Plan
@@ -36,10 +36,6 @@ from sfumato.pipeline.release import release
 from sfumato.reports.table_facts import SampleFacts, WeightedMean
 from sfumato.tables.schema import Role
 from sfumato.tables.table import Table
-
-if TYPE_CHECKING:
-    from sfumato.pipeline.methods.table.release import TableRelease
-
 
 # What sampling weights say about a release of a table: risks of a sample, and what was lost by weight.
 #
@@ -62,19 +58,19 @@ class _Weighed:
     """Which rows are published."""
 
 
-def sample_figures(release: TableRelease) -> SampleFacts:
-    """The figures of a release whose plan names a weight."""
-    weighed_release = _weighed(release)
-    cells = release.prepared.problem.cells
-    before, _ = replace(cells, measures={_WEIGHT: _by_cell(release, weighed_release.weights)}).project(cells.quasi)
+def sample_figures(prepared: Prepared, outcome: Outcome, weight: str, *, published: bool) -> SampleFacts:
+    """The figures of an outcome with the weight of every row, by the name of their column."""
+    weighed_release = _weighed(prepared, outcome, weight)
+    cells = prepared.problem.cells
+    before, _ = replace(cells, measures={_WEIGHT: _by_cell(prepared, weighed_release.weights)}).project(cells.quasi)
     after = weighed_release.view.classes.take(~weighed_release.view.suppressed)
     return SampleFacts(
-        column=str(release.plan.input.weight),
-        published=str(release.plan.input.weight) in release.rows.columns,
+        column=weight,
+        published=published,
         before=sample_risk(before.sizes, before.measures[_WEIGHT]),
         after=sample_risk(after.sizes, after.measures[_WEIGHT]),
         loss=weighted_loss(weighed_release.view),
-        means=tuple(_means(release, weighed_release)),
+        means=tuple(_means(prepared, weight, weighed_release)),
     )
 
 
@@ -90,12 +86,11 @@ def weighted_loss(view: View) -> float:
     return float(weights @ each) / total if total else 0.0
 
 
-def _weighed(release: TableRelease) -> _Weighed:
-    weights = row_weights(in_memory(release.prepared.source).table, str(release.plan.input.weight))
-    problem, outcome = release.prepared.problem, release.outcome
-    cells = replace(problem.cells, measures={_WEIGHT: _by_cell(release, weights)}, people=None)
+def _weighed(prepared: Prepared, outcome: Outcome, weight: str) -> _Weighed:
+    weights, problem = row_weights(in_memory(prepared.source).table, weight), prepared.problem
+    cells = replace(problem.cells, measures={_WEIGHT: _by_cell(prepared, weights)}, people=None)
     view = outcome.recoding(problem).view(replace(problem, cells=cells), outcome.suppressed)
-    return _Weighed(weights=weights, view=view, shown=~outcome.suppressed[_of_row(release)])
+    return _Weighed(weights=weights, view=view, shown=~outcome.suppressed[_of_row(prepared)])
 
 
 def in_memory(source: CellSource) -> LocalTable:
@@ -105,14 +100,13 @@ def in_memory(source: CellSource) -> LocalTable:
     return source
 
 
-def _of_row(release: TableRelease) -> NDArray[np.int64]:
-    quasi, singly = release.prepared.problem.cells.quasi, release.prepared.grain == "rows"
-    return in_memory(release.prepared.source).row_cells(quasi, singly=singly)
+def _of_row(prepared: Prepared) -> NDArray[np.int64]:
+    return in_memory(prepared.source).row_cells(prepared.problem.cells.quasi, singly=prepared.grain == "rows")
 
 
-def _by_cell(release: TableRelease, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_cell(prepared: Prepared, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sum of the weights of each cell's rows."""
-    return np.asarray(np.bincount(_of_row(release), weights, release.prepared.problem.cells.count), np.float64)
+    return np.asarray(np.bincount(_of_row(prepared), weights, prepared.problem.cells.count), np.float64)
 
 
 def row_weights(table: Table, name: str) -> NDArray[np.float64]:
@@ -129,11 +123,11 @@ def row_weights(table: Table, name: str) -> NDArray[np.float64]:
     return weights.to_numpy()
 
 
-def _means(release: TableRelease, weighed_release: _Weighed) -> list[WeightedMean]:
+def _means(prepared: Prepared, weight: str, weighed_release: _Weighed) -> list[WeightedMean]:
     """Weighted means of the numbers that are published as they are, before and after."""
-    table, means = in_memory(release.prepared.source).table.frame, list[WeightedMean]()
-    for name, role in release.prepared.schema.roles.items():
-        if role not in (Role.SENSITIVE, Role.TARGET, Role.KEEP) or name == release.plan.input.weight:
+    table, means = in_memory(prepared.source).table.frame, list[WeightedMean]()
+    for name, role in prepared.schema.roles.items():
+        if role not in (Role.SENSITIVE, Role.TARGET, Role.KEEP) or name == weight:
             continue
         numbers = table[name].cast(pl.String).cast(pl.Float64, strict=False).fill_nan(None)
         if table[name].drop_nulls().len() and numbers.null_count() == table[name].null_count():

@@ -12,17 +12,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attacks.labels import coverage_of
-from sfumato.attacks.subject import PERSON, Coverage, Several, Subject
+from sfumato.attacks.subject import PERSON, Coverage, Several, Subject, with_all_rows
 from sfumato.bundles.columns import Published
 from sfumato.bundles.verify import read_released
 from sfumato.core.errors import DataError, PlanError, listed, unknown_column
 from sfumato.core.randomness import Chance
 from sfumato.core.short_repr import Brief
-from sfumato.counts.classes import Classes, told_apart
+from sfumato.counts.classes import Classes
 from sfumato.counts.keys import distinct
 from sfumato.counts.sources import CellMapping
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.dates import shifts_of
+from sfumato.pipeline.methods.table.release import TableRelease, kept
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.tables.hierarchy import TOP, Hierarchy
@@ -31,35 +32,6 @@ from sfumato.tables.table import Column, Table, as_text
 
 if TYPE_CHECKING:
     from sfumato.counts.engine_source import EngineSource
-    from sfumato.pipeline.methods.table.release import TableRelease
-
-
-# People with several rows, as attacks see them: each of them once, by one of their rows.
-
-
-def one_each(rows: pl.DataFrame, unit: str | None, chance: Chance, missing: Sequence[str] = ()) -> pl.DataFrame:
-    """One random row of each person, without the column that tells them apart; all rows where nothing does.
-
-    Who has many rows is no likelier to be attacked than others, and a group shows each of its people once: so what fits
-    an adversary's knowledge is counted in people.
-    """
-    if unit is None:
-        return rows
-    kept, _ = with_all_rows(rows, unit, chance, missing)
-    return kept.drop(PERSON)
-
-
-def with_all_rows(
-    rows: pl.DataFrame, unit: str, chance: Chance, missing: Sequence[str] = ()
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """One random row of each person, and all rows; both number people in ``PERSON``, by the order of the former."""
-    order = chance.generator().permutation(rows.height)
-    persons, _ = told_apart(Table(frame=rows.select(unit), missing=tuple(missing)).column(unit, "text"))
-    first = np.sort(np.unique(persons[order], return_index=True)[1])
-    number = np.zeros(int(persons.max(initial=-1)) + 1, np.int64)
-    number[persons[order[first]]] = np.arange(len(first))
-    every = rows.drop(unit).with_columns(pl.Series(PERSON, number[persons]))
-    return every[order[first]], every
 
 
 # A part of a large release for attacks: whole groups that are drawn at random, and the people behind them.
@@ -205,11 +177,6 @@ def release_subject(
     )
     means = frozenset(n for n, form in zip(names, forms, strict=False) if form == "means")
     return replace(subject, means=means, together=together, unit=unit, shifts=release.shifts)
-
-
-def kept(release: TableRelease) -> CellMapping | None:
-    """What tells the people whose rows are released from those who were removed."""
-    return release.recoding.mapping if release.recoding.rows == "remove" else None
 
 
 def bundle_subject(

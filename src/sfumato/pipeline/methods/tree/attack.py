@@ -23,7 +23,7 @@ from sfumato.mining.records import read_like
 from sfumato.mining.rule_document import rule_of
 from sfumato.mining.tree_document import TreeDocument
 from sfumato.mining.tree_publishing import NoisyTree
-from sfumato.pipeline.attack import chosen_attacks
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.inputs import load_table
 from sfumato.pipeline.methods.method import Audit, over
 from sfumato.pipeline.methods.tree.plan import algorithm_of, requirement, tree_of
@@ -45,7 +45,7 @@ def attack(release: TreeRelease, work: Work) -> Audit:
     if not attack_plan.run:
         return Audit()
     if isinstance(release.found, NoisyTree):
-        return Audit(skipped=dict.fromkeys(chosen_attacks(attack_plan.attacks, "tree"), NOT_COVERED))
+        return Audit(skipped=dict.fromkeys(catalog().chosen_attacks(attack_plan.attacks, "tree"), NOT_COVERED))
     people, control = release.prepared.records, None
     if attack_plan.control is not None:
         control = _known(load_table(release.plan, None, attack_plan.control), release.shown[0], "attack.control")
@@ -71,7 +71,8 @@ def _halved(release: TreeRelease, audit: Audit, chance: Chance) -> Audit:
         return replace(audit, skipped={**audit.skipped, name: f"no control file, and of half the records: {error}"})
     sides = (inside.frame(), outside.frame())
     subject = subject_of(shown_trees(forest, tree_of(release.plan).told), (), inside.codes, sides, ())
-    finding = chosen_attacks((name,), "tree")[name].make(release.plan.attack.trials).run(subject, chance, None)
+    attack = catalog().attacks[name].make(release.plan.attack.trials)
+    finding = attack.run(subject, chance, None)
     skipped = {title: why for title, why in audit.skipped.items() if title != name}
     return replace(audit, findings=(*audit.findings, replace(finding, note=_HALF)), skipped=skipped)
 
@@ -103,7 +104,7 @@ def attack_beside(
 def audited(subject: TreeSubject, attack_plan: AttackPlan, work: Work, chance: Chance) -> Audit:
     """Make the attacks that are asked for; those without time are told as not made."""
     inner, findings, skipped = work.within(attack_plan.seconds), list[Finding](), dict[str, str]()
-    chosen = chosen_attacks(attack_plan.attacks, "tree")
+    chosen = catalog().chosen_attacks(attack_plan.attacks, "tree")
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         attack = part.make(attack_plan.trials)

@@ -24,7 +24,8 @@ from sfumato.mining.rule_document import rule_of
 from sfumato.mining.tree_document import TreeDocument
 from sfumato.mining.tree_publishing import NoisyTree
 from sfumato.pipeline.apply import no_rule
-from sfumato.pipeline.methods.method import Asked, Kind, Summary, warned
+from sfumato.pipeline.methods.method import Method, Request, Summary, warned
+from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.methods.tree import attack, plan, stages
 from sfumato.pipeline.methods.tree.plan import is_noisy
 from sfumato.pipeline.methods.tree.stages import TreeRelease, prepare, read, structure_of
@@ -274,7 +275,7 @@ def made_again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: 
             (here.attributes, here.classes),
         )
         return
-    request = Asked(plan=plan, keys={}, like=original)
+    request = Request(plan=plan, keys={}, like=original)
     records = prepare(request, read(request)).records
     for number, model in enumerate(models, start=1):
         wrong = _miscounted(model, records)
@@ -301,9 +302,10 @@ def _miscounted(model: Model, records: Records) -> int:
 # Trees instead of rows as a kind of release.
 
 
-KIND = Kind(
+METHOD = Method(
     name="tree",
-    attacked_as="tree",
+    attacks="tree",
+    supports=Supports(title="a published tree", unit=True, control=True, earlier=True, group=False),
     check=plan.check,
     begin=stages.begin,
     read=stages.read,

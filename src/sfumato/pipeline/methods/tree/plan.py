@@ -15,17 +15,17 @@ from sfumato.mining.leaf_privacy import (
     TreeSimpleDiversity,
     requirement_of,
 )
-from sfumato.pipeline.attack import refuse_attacks
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
-from sfumato.pipeline.methods import ATP, LDM, NOISY
-from sfumato.pipeline.plan.columns import ColumnPlan, refuse_guarded, refuse_profiled, refuse_total
+from sfumato.pipeline.plan.columns import ColumnPlan, refuse_profiled, refuse_total
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.pipeline.plan.keys import Keys
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.plan.sections import TreePlan
 from sfumato.tables.schema import Categories, Domain, Numbers, Role
 
+ATP, LDM, NOISY = "atp", "ldm", "noisy-leaves"
+"""The algorithms that publish trees."""
 _GROUPS = ("k_anonymity", "l_diversity")
 _PAID = (*KEYS, "ledger", "analyst")
 _ROLES = (Role.QUASI, Role.TARGET, Role.DROP, Role.IDENTIFIER)
@@ -161,21 +161,12 @@ def check(plan: Plan) -> None:
         parts_of(plan)
         refuse_total(plan.columns, "a published tree")
     algorithm_of(plan)
-    algorithm = plan.algorithm
-    if algorithm.max_suppressed or algorithm.suppressed != "remove" or algorithm.exempt_suppressed:
-        raise PlanError("algorithm.max_suppressed: a tree leaves no record out; remove the key")
-    if plan.input.population is not None:
-        raise PlanError("input.population: a published tree does not support a population; remove the key")
     if plan.input.rows_per_unit > 1 and not is_noisy(plan):
         raise PlanError(
             "input.rows_per_unit: leaves count people, one record each; only noisy counts use several, remove the key"
         )
     if plan.format is not None or plan.escape_formulas:
         raise PlanError("output: a tree is written as JSON; remove the section")
-    if plan.attack.group is not None:
-        raise PlanError("attack.group: attacks on trees know no household; remove the key")
-    refuse_attacks(plan.attack.attacks, "tree")
-    refuse_attacks(plan.attack.accept, "tree", key="accept")
 
 
 def _check_noisy(plan: Plan) -> None:
@@ -207,9 +198,6 @@ def _check_noisy(plan: Plan) -> None:
 
 
 def _refuse_columns(plan: Plan) -> None:
-    refuse_guarded(plan.columns, "a published tree")
-    if plan.itemized:
-        raise PlanError(f"columns.{plan.itemized[0]}.type: trees do not ask for paths and sets; drop the column")
     targets = [name for name, column in plan.columns.items() if column.role is Role.TARGET]
     if len(targets) != 1:
         raise PlanError(

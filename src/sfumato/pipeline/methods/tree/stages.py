@@ -32,9 +32,9 @@ from sfumato.mining.tree_document import TreeDocument
 from sfumato.mining.tree_publishing import Forest, GrownTrees, NoisyTree, Reached, complete_structure, judged_together
 from sfumato.models.model import Verdict
 from sfumato.pipeline.inputs import bounded, load_table, rows_or_none
-from sfumato.pipeline.methods import ATP
-from sfumato.pipeline.methods.method import Asked, Kind, Searched
+from sfumato.pipeline.methods.method import Method, Request, SearchResult
 from sfumato.pipeline.methods.tree.plan import (
+    ATP,
     algorithm_of,
     attributes_of,
     domains_of,
@@ -113,7 +113,7 @@ class TreePrepared(Brief):
     """Further rows of people who have one already."""
 
 
-def begin(request: Asked) -> Asked:
+def begin(request: Request) -> Request:
     """Refuse files that are not there; reserve what noisy counts cost before the data is touched."""
     plan = request.plan
     plan.attack.refuse_files(plan.folder)
@@ -127,7 +127,7 @@ def begin(request: Asked) -> Asked:
     return reserved(request)
 
 
-def read(request: Asked) -> Table:
+def read(request: Request) -> Table:
     """The table; with noisy counts it may have no rows, and each person has few."""
     plan = request.plan
     if not is_noisy(plan):
@@ -164,7 +164,7 @@ def structure_of(plan: Plan) -> TreeDocument:
         raise PlanError(f"algorithm.{error}") from None
 
 
-def prepare(request: Asked, table: Table) -> TreePrepared:
+def prepare(request: Request, table: Table) -> TreePrepared:
     """The records over declared domains, or over those that the table has."""
     plan, names = request.plan, [*attributes_of(request.plan), target_of(request.plan)]
     for name in plan.columns:
@@ -227,7 +227,7 @@ def trees_in(folder: Path) -> tuple[TreeDocument, ...]:
     return tuple(model for model in models if isinstance(model, TreeDocument))
 
 
-def search(request: Asked, ready: TreePrepared, work: Work) -> Searched:
+def search(request: Request, ready: TreePrepared, work: Work) -> SearchResult:
     """Learn and prune, or count with noise; what was paid for is settled."""
     plan = request.plan
     name, run, why = algorithm_of(plan)
@@ -236,12 +236,12 @@ def search(request: Asked, ready: TreePrepared, work: Work) -> Searched:
         outcome: Any = run(ready.records, requirement(plan), chance, reached(ready))
     else:
         outcome = _paid(request, run(ready.structure, ready.records))
-    return Searched(
+    return SearchResult(
         prepared=ready, outcome=outcome, algorithm=name, why=why, beside=_grown_instead(request, ready, name, outcome)
     )
 
 
-def _grown_instead(request: Asked, ready: TreePrepared, name: str, forest: Any) -> tuple[str, ...]:
+def _grown_instead(request: Request, ready: TreePrepared, name: str, forest: Any) -> tuple[str, ...]:
     """What ldm finds where atp ends with a single leaf: merging siblings can undo every split, growing cannot."""
     if name != ATP or any(tree.nodes > 1 for tree in forest.trees):
         return ()
@@ -260,7 +260,7 @@ def reached(ready: TreePrepared) -> list[Reached]:
     return [(leaves_of(tree, ready.frame), tree.nodes) for tree in ready.earlier if not tree.empty]
 
 
-def _paid(request: Asked, noisy_tree: NoisyTree) -> NoisyTree:
+def _paid(request: Request, noisy_tree: NoisyTree) -> NoisyTree:
     """Noisy counts with all that they cost a person; settled in the ledger."""
     from sfumato.dp.events import Grouped
     from sfumato.pipeline.methods.private.plan import promise_of
@@ -276,7 +276,7 @@ def _paid(request: Asked, noisy_tree: NoisyTree) -> NoisyTree:
     return replace(noisy_tree, event=event)
 
 
-def recode(request: Asked, result: Searched) -> pl.DataFrame:
+def recode(request: Request, result: SearchResult) -> pl.DataFrame:
     """The documents, a row each."""
     leaf_content, form = tree_of(request.plan).told, tree_of(request.plan).form
     trees = shown_trees(result.outcome, leaf_content)
@@ -293,7 +293,7 @@ def shown_trees(outcome: Forest | NoisyTree, leaf_content: str) -> tuple[TreeDoc
     return trees if leaf_content == "counts" else tuple(tree.without_counts() for tree in trees)
 
 
-def judge(kind: Kind, request: Asked, result: Searched, rows: pl.DataFrame) -> TreeRelease:
+def judge(kind: Method, request: Request, result: SearchResult, rows: pl.DataFrame) -> TreeRelease:
     """Every leaf as it is told is judged, and the meetings of leaves where there are several trees."""
     ready: TreePrepared = result.prepared
     trees = shown_trees(result.outcome, tree_of(request.plan).told)

@@ -1,27 +1,34 @@
-"""Making a bundle again from the original and the plan: what rows alone cannot show, the steward can recompute.
+"""Verifies bundles from their bytes, and for the steward by making them again from the original and the plan.
 
-Rows and figures must be the same; only chance may differ. Rows come in another order, numbers that tell people apart
-are drawn anew, and attacks pick other people. An attack differs where the two rates are more than five standard
-deviations and a fiftieth apart: of a million honest ones, fewer than one does.
+Of a bundle that is made again, rows and figures must be the same; only chance may differ. Rows come in another order,
+numbers that tell people apart are drawn anew, and attacks pick other people. An attack differs where the two rates are
+more than five standard deviations and a fiftieth apart: of a million honest ones, fewer than one does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sfumato.bundles.files import part_files
-from sfumato.bundles.provenance import Check, leaves, rounded, same
-from sfumato.bundles.verify import DATA, tables_of
+from sfumato.bundles.files import MANIFEST, part_files
+from sfumato.bundles.manifest.document import load
+from sfumato.bundles.manifest.linked import is_linked
+from sfumato.bundles.provenance import Check, Verification, leaves, rounded, same
+from sfumato.bundles.signatures import Card
+from sfumato.bundles.verify import DATA, Reader, tables_of, verify_bundle
+from sfumato.core.errors import BundleError, ClaimRefuted
 from sfumato.core.run_context import Work
 from sfumato.core.scratch import temporary
-from sfumato.pipeline.methods import kind_stated
+from sfumato.pipeline.catalog.catalog import catalog
+from sfumato.pipeline.methods import method_stated
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import write_data
+from sfumato.pipeline.plan_checks import plan_checks
+from sfumato.pipeline.release import Form, in_form, public_page, release, write_data
 from sfumato.tables.schema import Role
 
 _OTHER_DAY = (
@@ -40,18 +47,111 @@ _AUDIT = ("attacks", "attacks_not_made")
 _SPREAD, _APART = 5.0, 0.02
 
 
+# Verification with the catalog and the kinds of this installation.
+
+
+def verify(
+    folder: str | Path, *, signer: Card | str | Path | None = None, rules: str | Path | None = None
+) -> Verification:
+    """Re-read a bundle's files, check every claim and make the report again; a broken plugin is no fault of a bundle.
+
+    ``signer`` is the card of whoever must have signed the bundle. A folder of batches is verified with all of them,
+    and so is one of linked tables.
+    ``rules`` is the file of the rules that a sanitized
+    release hides: the commitments are opened, and the rules are looked for in the written records.
+    """
+    card = signer if signer is None or isinstance(signer, Card) else Card.load(Path(signer))
+    if _has_batches(Path(folder)):
+        from sfumato.bundles.checks.condensed import verify_stream
+
+        if rules is not None:
+            raise BundleError(f"{folder}: the batches of a stream hide no rules; leave --rules out")
+        return verify_stream(Path(folder), lambda batch: _verified(batch, card))
+    if is_linked(Path(folder) / MANIFEST):
+        from sfumato.bundles.checks.linked import verify_linked
+
+        return verify_linked(Path(folder), lambda bundle: _verified(bundle, card), catalog().model, card)
+    verification = _verified(Path(folder), card)
+    return verification if rules is None else _opened(Path(folder), verification, Path(rules))
+
+
+def _opened(folder: Path, verification: Verification, path: Path) -> Verification:
+    """What was verified, and that the rules of a file are those that are hidden."""
+    from sfumato.bundles.checks.sanitized import UNOPENED, HiddenRules, opened
+
+    rules = HiddenRules.load(path, where="--rules")
+    manifest = load(folder / MANIFEST, sealed=False)
+    if manifest["kind"] != "sanitized":
+        raise BundleError(f"{folder}: hides no rules (it is of the kind {manifest['kind']}); leave --rules out")
+    if not verification.holds:
+        return verification
+    more = tuple(opened(manifest, tables_of(folder, manifest)["data"], rules))
+    remarks = tuple(remark for remark in verification.remarks if remark.what != UNOPENED)
+    stated = tuple(origin for origin in verification.stated if not origin.path.startswith("hiding/"))
+    return replace(verification, checks=(*verification.checks, *more), remarks=remarks, stated=stated)
+
+
+def _has_batches(folder: Path) -> bool:
+    """Whether a folder holds batches of a stream instead of a bundle."""
+    if (folder / MANIFEST).exists() or not folder.is_dir():
+        return False
+    from sfumato.bundles.checks.condensed import is_stream
+
+    return is_stream(folder)
+
+
+def verify_again(
+    folder: str | Path,
+    *,
+    plan: Plan,
+    original: object = None,
+    signer: Card | str | Path | None = None,
+    work: Work | None = None,
+) -> Verification:
+    """Verify a bundle and make it again from the original and the plan; for the steward, who has both."""
+    verification = verify(folder, signer=signer)
+    manifest = load(Path(folder) / MANIFEST, sealed=False)
+    more = tuple(made_again(Path(folder), manifest, plan, original, work or Work()))
+    return replace(verification, checks=(*verification.checks, *more), stated=())
+
+
+def _verified(folder: Path, card: Card | None) -> Verification:
+    catalog()  # a broken plugin is no fault of the bundle
+    reader = Reader(
+        checks=lambda manifest: method_stated(manifest).checks,
+        plan=plan_checks,
+        page=lambda manifest, tables: public_page(method_stated(manifest), manifest, tables, Work()),
+        tables=tables_of,
+        card=card,
+    )
+    return verify_bundle(folder, reader)
+
+
+def report_of(folder: Path, *, language: str | None = None, form: Form = "html") -> str:
+    """The report of a bundle that verifies, made again from its bytes; in another language where one is asked for."""
+    if (wrong := verify(folder).wrong) is not None:
+        raise ClaimRefuted(f"{folder}: {wrong.what} does not hold ({wrong.detail}); no report is made of it")
+    manifest = load(folder / MANIFEST)
+    if language is not None:
+        plan = manifest.get("plan", {})
+        manifest["plan"] = {**plan, "about": {**plan.get("about", {}), "language": language}}
+    page = public_page(method_stated(manifest), manifest, tables_of(folder, manifest), Work())
+    return in_form(page, form)
+
+
+# What a release is when it is made again.
+
+
 def made_again(folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work) -> Iterable[Check]:
     """The plan is the one that the manifest states, and with the original it gives what the bundle states."""
     yield _differing("plan of the steward", plan.public(), manifest["plan"])
-    yield from kind_stated(manifest).again(folder, manifest, plan, original, work)
+    yield from (method_stated(manifest).again or same_release)(folder, manifest, plan, original, work)
 
 
 def same_release(
     folder: Path, manifest: Mapping[str, Any], plan: Plan, original: object, work: Work
 ) -> Iterable[Check]:
     """A release that is made again has the same rows and states the same."""
-    from sfumato.pipeline.release import release
-
     new_release = release(plan, original, work=work)
     with temporary("verify") as place:
         body = write_data(new_release, place)
