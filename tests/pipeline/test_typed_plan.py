@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -32,13 +33,15 @@ from sfumato.models import (
 )
 from sfumato.pipeline.catalog.catalog import catalog, requirement
 from sfumato.pipeline.catalog.parts import Context
+from sfumato.pipeline.plan.columns import ColumnPlan
+from sfumato.pipeline.plan.evaluation import AttackPlan
 from sfumato.pipeline.plan.hierarchies import _KINDS, builder, builder_tree
 from sfumato.pipeline.plan.plan import InputPlan, privacy_tree
 from sfumato.tables.code_hierarchies import Codes, Common
 from sfumato.tables.hierarchy_builders import Dates, Flat, Grown, Intervals, Mask, OrderedGroups, Quantiles
 from sfumato.tables.hierarchy_files import Paths
 from sfumato.tables.map_squares import Squares
-from sfumato.tables.schema import DECLARING, Categories, Numbers, ObservedDomain
+from sfumato.tables.schema import DECLARING, Categories, Numbers, ObservedDomain, Role
 
 ILL = {"flu": ("lung",), "asthma": ("lung",), "ulcer": ("gut",)}
 COSTS = (("a", "b"), ((0.0, 1.0), (1.0, 0.0)))
@@ -208,6 +211,23 @@ def test_records_refuse_like_files():
     with pytest.raises(sf.PlanError, match="is no algorithm"):
         sf.Plan(columns=COLUMNS, privacy={}, algorithm=print)  # type: ignore[arg-type]
     assert sf.Plan(columns=COLUMNS, privacy={}, input=InputPlan(missing=("?",))).input.missing == ("?",)
+
+
+def test_numbers_of_numpy_are_numbers():
+    hierarchy = {"kind": "intervals", "widths": [np.int64(5)], "low": np.float64(0), "high": np.float64(90)}
+    algorithm = {"name": "greedy", "seed": np.int64(3), "max_suppressed": np.float64(0.1)}
+    plan = sf.Plan.parse({"columns": {"age": {"role": "quasi", "hierarchy": hierarchy}}, "algorithm": algorithm})
+    assert (type(plan.algorithm.seed), type(plan.algorithm.max_suppressed)) == (int, float)
+
+
+def test_records_keep_the_limits_of_files():
+    with pytest.raises(sf.PlanError, match=r"attack\.trials must be at least 20, not 3; fewer show nothing"):
+        sf.Plan(columns=COLUMNS, privacy={}, attack=AttackPlan(trials=3))
+    with pytest.raises(sf.PlanError, match=r"input\.missing\[1\] must be a text, not 9"):
+        sf.Plan(columns=COLUMNS, privacy={}, input=InputPlan(missing=("?", 9)))  # type: ignore[arg-type]
+    column = ColumnPlan(role=Role.QUASI, domain_from="publik")  # type: ignore[arg-type]
+    with pytest.raises(sf.PlanError, match=r"columns\.age\.domain_from must be one of .* did you mean 'public'"):
+        sf.Plan(columns={"age": column}, privacy={})
 
 
 def test_without_c_lkc_bounds_no_confidence_wherever_it_is_asked():

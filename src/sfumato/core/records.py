@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from enum import Enum
 from functools import cache
+from numbers import Integral
 from types import GenericAlias, UnionType
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -146,7 +147,7 @@ def _followed(content: Any, record: Any, steps: list[str], error: str, *, of_key
                         break
             else:
                 return keys, here
-        elif isinstance(here, list):
+        elif isinstance(here, list | tuple):
             keys.append(step)
             here = here[int(step)]
         elif isinstance(here, Mapping) and step in here:
@@ -168,7 +169,7 @@ def _one_left(content: Any, keys: list[str], table: Any) -> Iterator[tuple[Any, 
 def _replaced(content: Any, keys: list[str], value: Any) -> Any:
     if not keys:
         return value
-    if isinstance(content, list):
+    if isinstance(content, list | tuple):
         index = int(keys[0])
         return [*content[:index], _replaced(content[index], keys[1:], value), *content[index + 1 :]]
     return {**content, keys[0]: _replaced(content[keys[0]], keys[1:], value)}
@@ -208,12 +209,26 @@ def decoded(content: Any, record: type[R], path: str = "") -> R:
     sfumato.core.errors.PlanError: point.xs: unknown key; did you mean 'x'? Known here: 'x'
     """
     try:
-        return msgspec.convert(content, record)
+        try:
+            return msgspec.convert(content, record)
+        except msgspec.ValidationError:
+            return msgspec.convert(_built_in(content), record)
     except msgspec.ValidationError as error:
         refusal = _advice(str(error), content, record, path)
     except RecursionError:
         refusal = f"{path or 'the plan'} is nested too deep"
     raise PlanError(refusal)
+
+
+def _built_in(content: Any) -> Any:
+    """Tables from Python in the types of files: numbers of NumPy become plain ones."""
+    if isinstance(content, Mapping):
+        return {key: _built_in(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_built_in(value) for value in content]
+    if isinstance(content, Integral) and not isinstance(content, bool | int):
+        return int(content)
+    return float(content) if isinstance(content, float) and type(content) is not float else content
 
 
 def validated(record: R, path: str) -> R:

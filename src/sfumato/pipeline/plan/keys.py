@@ -1,22 +1,13 @@
-"""Reading tables of a plan: every key is known, every value has its type, every refusal names the key's path."""
+"""Free tables of a plan, such as those of models: read key by key with the words of the plan's records."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from sfumato.core.errors import PlanError, listed, nearest
-
-T = TypeVar("T")
-_NAMES = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    dict: "a table",
-    list: "a list",
-}
+from sfumato.core.records import Number, decoded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,46 +40,35 @@ class Keys:
 
     def text(self, key: str, default: str | None = None) -> str | None:
         """A text, if the key is there."""
-        return self._typed(key, str, default)
+        return self._read(key, str, default)  # type: ignore[no-any-return]
 
     def required_text(self, key: str) -> str:
         """A text that must be there."""
         if key not in self.table:
             raise PlanError(f"{self.at(key)} is missing")
-        value = self._typed(key, str, None)
-        if not value:
+        if not (value := self.text(key)):
             raise PlanError(f"{self.at(key)} must not be empty")
         return value
 
     def flag(self, key: str, *, default: bool) -> bool:
         """A truth value."""
-        return bool(self._typed(key, bool, default))
+        return bool(self._read(key, bool, default))
 
     def whole(self, key: str, default: int | None = None) -> int | None:
         """A whole number, if the key is there."""
-        return self._typed(key, int, default)
+        return self._read(key, int, default)  # type: ignore[no-any-return]
 
     def number(self, key: str, default: float | None = None) -> float | None:
         """A number, if the key is there."""
-        value = self.table.get(key, default)
-        if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-            return value
-        raise PlanError(f"{self.at(key)} must be a number, not {value!r}")
+        return self._read(key, Number, default)  # type: ignore[no-any-return]
 
     def texts(self, key: str, default: Sequence[str] = ()) -> tuple[str, ...]:
         """A list of texts."""
-        value = self.table.get(key, default)
-        if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(v, str) for v in value):
-            raise PlanError(f"{self.at(key)} must be a list of texts, not {value!r}")
-        return tuple(value)
+        return tuple(self._read(key, tuple[str, ...], default))
 
     def numbers(self, key: str) -> tuple[float, ...]:
         """A list of numbers."""
-        value = self.table.get(key, ())
-        good = isinstance(value, Sequence) and not isinstance(value, str)
-        if not good or any(isinstance(v, bool) or not isinstance(v, int | float) for v in value):
-            raise PlanError(f"{self.at(key)} must be a list of numbers, not {value!r}")
-        return tuple(value)
+        return tuple(self._read(key, tuple[Number, ...], ()))
 
     def one_of(self, key: str, choices: Sequence[str], default: str) -> str:
         """One of some texts."""
@@ -98,10 +78,6 @@ class Keys:
             raise PlanError(f"{self.at(key)} must be one of {listed(choices)}, not {value!r}{hint}")
         return str(value)
 
-    def _typed(self, key: str, kind: type[T], default: T | None) -> T | None:
-        value = self.table.get(key, default)
-        if value is None:
-            return None
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise PlanError(f"{self.at(key)} must be {_NAMES[kind]}, not {value!r}")
-        return value
+    def _read(self, key: str, kind: Any, default: Any) -> Any:
+        value = self.table.get(key)
+        return default if value is None else decoded(value, kind, self.at(key))

@@ -226,7 +226,7 @@ class Plan:
         columns = {name: as_column(column, name) for name, column in self.columns.items()}
         for section in ("input", "attack", "frontier", "collection", "stream", "audit", "tree", "about"):
             if getattr(self, section) is not None:
-                validated(getattr(self, section), section)
+                object.__setattr__(self, section, validated(getattr(self, section), section))
         for name, tree in sensitive_trees(self.privacy).items():
             if name in columns and columns[name].hierarchy is None:
                 columns[name] = structs.replace(columns[name], hierarchy=tree)
