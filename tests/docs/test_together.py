@@ -79,12 +79,12 @@ def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_the_page_shows_what_the_command_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.parties.protocols import PLACES, joint_protocol
+    from sfumato.pipeline.catalog.catalog import catalog
 
     text = PAGE.read_text(encoding="utf-8")
-    for name in PLACES:
+    for name in catalog().protocols:
         assert f"| `{name}` |" in text, name
-    counts = joint_protocol("counts")
+    counts = catalog().protocol("counts")
     asked = counts.read({"columns": {"outcome": ["x"], "ward": ["y"]}}, ("a", "b", "c"))
     told = counts.leakage(asked, ("a", "b", "c"))
     for line in (counts.about, told.result[0].what, told.withstands, told.limits):

@@ -10,8 +10,8 @@ import polars as pl
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.parties.protocols import joint_protocol
 from sfumato.parties.simulation import in_threads
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.joint.release import declared_rows
 from sfumato.tables.table import Table
 
@@ -51,7 +51,7 @@ def frame_of(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pl.DataFram
 def jointly(protocol: str, asked: Mapping[str, Any], tables: Sequence[pl.DataFrame]) -> list[Any]:
     """What every party has in the end."""
     names = tuple("abcdef"[: len(tables)])
-    one = joint_protocol(protocol)
+    one = catalog().protocol(protocol)
     read = one.read(asked, names)
     own = [one.prepare(read, Table(frame=table)) for table in tables]
     assert all(one.given(read, mine) for mine in own)
@@ -61,7 +61,7 @@ def jointly(protocol: str, asked: Mapping[str, Any], tables: Sequence[pl.DataFra
 
 def central(protocol: str, asked: Mapping[str, Any], whole: pl.DataFrame, parties: int = 3) -> Any:
     """The release of one table that has all rows and columns, by the walk of every release."""
-    read = joint_protocol(protocol).read(asked, tuple("abcdef"[:parties]))
+    read = catalog().protocol(protocol).read(asked, tuple("abcdef"[:parties]))
     plan = read.plan
     domains = getattr(read, "release", read).domains
     return sf.release(plan, declared_rows(plan, Table(frame=whole), domains))

@@ -16,8 +16,8 @@ from sfumato.core.errors import DataError, ParameterError, SessionError
 from sfumato.parties.conversation import Transcript
 from sfumato.parties.mining.graded import agreed_key
 from sfumato.parties.network.tcp import NetworkConversation
-from sfumato.parties.protocols import joint_protocol
 from sfumato.parties.simulation import in_threads, seats, together
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.joint.session import asked_by, run_party, same_result, take
 from sfumato.tables.frames import from_frame
 from sfumato.tables.graded_secret import GradedSecret
@@ -30,7 +30,7 @@ ROWS = pl.DataFrame({"age": ["30", "70", "?"], "ward": ["A", "B", "C"]})
 
 @pytest.mark.parametrize("count", [2, 3, 6])
 def test_everybody_has_the_same_secret_and_no_run_the_secret_of_another(count: int):
-    protocol = joint_protocol("graded")
+    protocol = catalog().protocol("graded")
     names = tuple("abcdef"[:count])
     asked = protocol.read(ASKED, names)
     assert protocol.leakage(asked, names).lines()
@@ -104,7 +104,7 @@ def test_what_a_site_sees_is_random_bytes():
 )
 def test_bad_terms_are_refused(change: dict[str, Any], said: str):
     with pytest.raises(ParameterError, match=said):
-        joint_protocol("graded").read({**ASKED, **change}, ("a", "b"))
+        catalog().protocol("graded").read({**ASKED, **change}, ("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_bad_terms_are_refused(change: dict[str, Any], said: str):
     ],
 )
 def test_own_rows_that_do_not_fit_are_refused_before_anybody_is_called(rows: dict[str, list[str]], said: str):
-    protocol = joint_protocol("graded")
+    protocol = catalog().protocol("graded")
     frame = pl.DataFrame(rows, schema=dict.fromkeys(rows, pl.String))
     with pytest.raises(DataError, match=said):
         protocol.prepare(protocol.read(ASKED, ("a", "b")), from_frame(frame))

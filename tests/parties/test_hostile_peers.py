@@ -21,7 +21,7 @@ from sfumato.parties.conversation import Seat
 from sfumato.parties.network.connections import Link
 from sfumato.parties.network.frames import HEAD, NOBODY, Kind, encode
 from sfumato.parties.network.session import Limits, session_name
-from sfumato.parties.protocols import joint_protocol
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.joint.session import Asked, Taking, Took, run_party
 from tests.parties.parties import PATIENT, Table, Villain, at_once, made
 
@@ -31,7 +31,7 @@ Act = Callable[[Villain], None]
 
 
 def taking(table: Table, me: int, folder: Path) -> Taking:
-    protocol = joint_protocol("counts")
+    protocol = catalog().protocol("counts")
     parameters = protocol.read(COLUMNS, table.session.names)
     asked = Asked(session=table.session, protocol=protocol, parameters=parameters)
     own = np.array([me + 1, 10])

@@ -10,8 +10,8 @@ import pytest
 
 from sfumato.core.errors import DataError, ParameterError, UnknownColumn
 from sfumato.mining.document_json import tree_of
-from sfumato.parties.protocols import PLACES, joint_protocol
 from sfumato.parties.simulation import in_threads
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.tables.frames import from_frame
 from sfumato.tables.table import Table
 
@@ -34,7 +34,7 @@ def people(rows: int, seed: int) -> pl.DataFrame:
 
 
 def run(name: str, tables: list[pl.DataFrame]) -> list:
-    protocol = joint_protocol(name)
+    protocol = catalog().protocol(name)
     asked = protocol.read(ASKED[name], ("a", "b", "c"))
     own = [protocol.prepare(asked, from_frame(one)) for one in tables]
     for one in own:
@@ -43,7 +43,7 @@ def run(name: str, tables: list[pl.DataFrame]) -> list:
     return in_threads([lambda talk, one=one: protocol.run(talk, asked, one) for one in own])
 
 
-@pytest.mark.parametrize("name", sorted(set(PLACES) & set(ASKED)))
+@pytest.mark.parametrize("name", sorted(set(catalog().protocols) & set(ASKED)))
 def test_every_party_has_the_same_result_however_records_are_dealt(name):
     whole = people(300, 1)
     dealt = run(name, [whole[:10], whole[10:200], whole[200:]])
@@ -105,12 +105,12 @@ def test_naive_bayes_tells_counts_that_add_up():
 )
 def test_parameters_that_cannot_be_are_refused_with_their_key(name, change, said):
     with pytest.raises(ParameterError, match=said):
-        joint_protocol(name).read({**ASKED[name], **change}, ("a", "b", "c"))
+        catalog().protocol(name).read({**ASKED[name], **change}, ("a", "b", "c"))
 
 
 @pytest.mark.parametrize("name", ["naive-bayes", "tree", "k-means"])
 def test_a_table_that_does_not_fit_is_refused_before_anything_is_sent(name):
-    protocol = joint_protocol(name)
+    protocol = catalog().protocol(name)
     asked = protocol.read(ASKED[name], ("a", "b", "c"))
     with pytest.raises(DataError, match="outside the d"):
         protocol.prepare(asked, from_frame(people(5, 1).with_columns(age=pl.lit(500))))
@@ -119,7 +119,7 @@ def test_a_table_that_does_not_fit_is_refused_before_anything_is_sent(name):
 
 
 def test_rules_need_rows():
-    protocol = joint_protocol("rules")
+    protocol = catalog().protocol("rules")
     asked = protocol.read(ASKED["rules"], ("a", "b", "c"))
     with pytest.raises(DataError, match="has no rows"):
         protocol.prepare(asked, Table(frame=people(5, 1)[:0]))

@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.bundles.manifest.document import dump, seal
 from sfumato.core.errors import BudgetError, DataError, ParameterError, SessionError
 from sfumato.dp.ledger import Ledger
-from sfumato.parties.protocols import PLACES, joint_protocol
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.joint.session import Asked, Taking, run_party, take
 from tests.fuzz.commands import run
 from tests.parties.parties import at_once, made
@@ -33,8 +33,8 @@ VERTICAL: dict[str, Any] = {**ASKED, "identifier": "id", "holds": {"a": ["job"],
 
 def understood(folder: Path, protocol: str, asked: dict[str, Any], parties: int) -> Asked:
     session = replace(made(folder, parties).session, protocol=protocol, parameters=asked)
-    session = replace(session, protocol_version=PLACES[protocol].version)
-    one = joint_protocol(protocol)
+    session = replace(session, protocol_version=catalog().protocols[protocol].version)
+    one = catalog().protocol(protocol)
     return Asked(session=session, protocol=one, parameters=one.read(session.parameters, session.names))
 
 
@@ -219,13 +219,13 @@ REFUSED = {
 def test_terms_that_cannot_be_are_refused(said: str) -> None:
     """Before anything is charged or read, with the key."""
     with pytest.raises(ParameterError) as error:
-        joint_protocol("private-release").read(REFUSED[said], "abc")
+        catalog().protocol("private-release").read(REFUSED[said], "abc")
     assert str(error.value).startswith(said)
 
 
 def test_two_parties_cannot_measure_marginals() -> None:
     with pytest.raises(ParameterError, match="must be 'diffgen' for 2 parties"):
-        joint_protocol("private-release").read(with_(algorithm={"name": "marginals"}), "ab")
+        catalog().protocol("private-release").read(with_(algorithm={"name": "marginals"}), "ab")
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_two_parties_cannot_measure_marginals() -> None:
 )
 def test_vertical_terms_that_cannot_be_are_refused(said: str, more: dict[str, Any]) -> None:
     with pytest.raises(ParameterError) as error:
-        joint_protocol("vertical-private-release").read({**VERTICAL, **more}, "ab")
+        catalog().protocol("vertical-private-release").read({**VERTICAL, **more}, "ab")
     assert str(error.value).startswith(said)
 
 

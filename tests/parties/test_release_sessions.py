@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.bundles.manifest.document import dump, seal
 from sfumato.core.errors import DataError, ParameterError, SessionError
-from sfumato.parties.protocols import PLACES, joint_protocol
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.joint.session import Asked, run_party, take
 from sfumato.tables.table import Table
 from tests.parties.parties import at_once, made
@@ -24,8 +24,10 @@ from tests.parties.test_joint_releases import G6_ASKED, dealer, g6  # noqa: F401
 def begun(folder: Path, protocol: str, asked: dict[str, Any], tables: list[pl.DataFrame]) -> list[Any]:
     """Every party with its session, its file and its place for a bundle."""
     table = made(folder, len(tables))
-    session = replace(table.session, protocol=protocol, protocol_version=PLACES[protocol].version, parameters=asked)
-    one = joint_protocol(protocol)
+    session = replace(
+        table.session, protocol=protocol, protocol_version=catalog().protocols[protocol].version, parameters=asked
+    )
+    one = catalog().protocol(protocol)
     found = []
     for number, rows in enumerate(tables):
         rows.write_csv(folder / f"{number}.csv")
@@ -170,13 +172,13 @@ def test_bad_parameters_are_refused_with_their_key(title: str):
     if "columns" in change:
         asked["columns"] = {**G5["columns"], **change["columns"]}
     with pytest.raises(ParameterError, match=key.replace(".", r"\.")):
-        joint_protocol("release").read(asked, ("a", "b", "c"))
+        catalog().protocol("release").read(asked, ("a", "b", "c"))
 
 
 def test_two_parties_compare_shares_of_few_decimals_only():
     asked = {**G5, "privacy": {"lkc": {**G5["privacy"]["lkc"], "c": 0.1234567}}}
     with pytest.raises(ParameterError, match="six decimals"):
-        joint_protocol("release").read(asked, ("a", "b"))
+        catalog().protocol("release").read(asked, ("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -190,7 +192,7 @@ def test_two_parties_compare_shares_of_few_decimals_only():
     ],
 )
 def test_rows_outside_the_agreed_domains_are_refused_before_anything_is_sent(cells: dict[str, Any], words: str):
-    protocol = joint_protocol("release")
+    protocol = catalog().protocol("release")
     asked = protocol.read(G5, ("a", "b", "c"))
     rows = patients()[0]
     bad = rows.with_columns(**{name: pl.lit(value, pl.String) for name, value in cells.items()})
@@ -202,7 +204,7 @@ def test_rows_outside_the_agreed_domains_are_refused_before_anything_is_sent(cel
 
 @pytest.mark.usefixtures("dealer")
 def test_people_of_a_vertical_release():
-    protocol = joint_protocol("vertical-release")
+    protocol = catalog().protocol("vertical-release")
     asked = protocol.read(G6_ASKED, ("a", "b"))
     left, right = g6()
     with pytest.raises(DataError, match="'1' stands there twice"):
@@ -232,4 +234,4 @@ def test_people_of_a_vertical_release():
 )
 def test_who_holds_what_must_be_said(change: dict[str, Any], words: str):
     with pytest.raises(ParameterError, match=words):
-        joint_protocol("vertical-release").read({**G6_ASKED, **change}, ("a", "b"))
+        catalog().protocol("vertical-release").read({**G6_ASKED, **change}, ("a", "b"))

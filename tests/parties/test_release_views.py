@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 
 from sfumato.parties.conversation import Transcript
-from sfumato.parties.protocols import joint_protocol
 from sfumato.parties.releases import two_parties, vertical
 from sfumato.parties.simulation import ThreadConversation, in_threads
 from sfumato.parties.summed_counts import SummedNumbers
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.joint import horizontal
 from sfumato.pipeline.joint import vertical as vertical_release
 from sfumato.tables.table import Table
@@ -42,7 +42,7 @@ Runs = list[dict[str, list[bytes]]]
 
 def viewed(protocol: str, asked: dict[str, Any], tables: list[pl.DataFrame], me: int, runs: int = 1) -> Runs:
     """What one party receives in each of some runs."""
-    one = joint_protocol(protocol)
+    one = catalog().protocol(protocol)
     read = one.read(asked, tuple("abc"[: len(tables)]))
     own = [one.prepare(read, Table(frame=table)) for table in tables]
     return [once(one, read, own, me) for _ in range(runs)]

@@ -11,7 +11,7 @@ import pytest
 from sfumato.core.errors import PlanError, SessionError, SfumatoError
 from sfumato.parties.network.certificates import Address, PartyKey
 from sfumato.parties.network.session import Session, difference, digest_of, read_terms, terms_bytes, terms_of
-from sfumato.parties.protocols import PLACES
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.joint.session import asked_by
 from tests.fuzz.commands import run
 from tests.fuzz.mutators import changed_bytes, changed_tree
@@ -172,7 +172,7 @@ def test_changed_files_are_read_or_refused(folder: Path):
     assert refused > 200 > read > 0
 
 
-@pytest.mark.parametrize("protocol", PLACES)
+@pytest.mark.parametrize("protocol", catalog().protocols)
 def test_changed_parameters_of_every_protocol_are_read_or_refused(tmp_path: Path, protocol: str):
     """Whatever a session file says, the command line shows the session, or ends with 2 and one message."""
     names = "ab" if protocol.startswith("vertical") else "abc"

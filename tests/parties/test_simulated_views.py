@@ -43,7 +43,6 @@ from sfumato.parties.oblivious_transfer import (
     send_chosen,
     send_many,
 )
-from sfumato.parties.protocols import PLACES, joint_protocol
 from sfumato.parties.releases.integrated_rows import same_values
 from sfumato.parties.secure_sum import agree_keys, ring_sum, secure_sum
 from sfumato.parties.secure_union import secure_union
@@ -54,6 +53,7 @@ from sfumato.parties.set_intersection import (
     points_receiving,
     points_sending,
 )
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.joint import horizontal as release_protocol
 from sfumato.pipeline.joint import vertical
 from sfumato.tables.table import Table
@@ -248,7 +248,7 @@ def session(name: str, parameters: Any) -> Callable[[Any], Sequence[Program]]:
     """Programs of a protocol that a session can name: from tables to programs."""
 
     def made(tables: Sequence[pl.DataFrame]) -> Sequence[Program]:
-        protocol = joint_protocol(name)
+        protocol = catalog().protocol(name)
         read = protocol.read(parameters, tuple("abc"[: len(tables)]))
         owns = [protocol.prepare(read, Table(frame=table)) for table in tables]
         return [lambda talk, own=own: protocol.run(talk, read, own) for own in owns]
@@ -492,7 +492,7 @@ def test_primitives_have_runs_enough_for_every_test() -> None:
 
 
 def test_every_protocol_has_a_case() -> None:
-    assert {name.split(",")[0] for name in PROTOCOLS} == set(PLACES)
+    assert {name.split(",")[0] for name in PROTOCOLS} == set(catalog().protocols)
 
 
 SOURCE = Path(sfumato.parties.__file__).parent

@@ -16,9 +16,9 @@ from sfumato.mining.records import read_like
 from sfumato.parties.common_people import exchange_json
 from sfumato.parties.garbled_circuits import ready_to_compute
 from sfumato.parties.oblivious_transfer import Sending
-from sfumato.parties.protocols import joint_protocol
 from sfumato.parties.scalar_product import products_of_bits, products_of_numbers, put_together, reaching
 from sfumato.parties.simulation import in_threads, seats, together
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.tables.frames import from_frame
 from tests.weights import examples
 
@@ -52,7 +52,7 @@ def hospitals(seed, people):
 
 
 def run(name, asked, tables):
-    protocol = joint_protocol(name)
+    protocol = catalog().protocol(name)
     parameters = protocol.read(asked, ("a", "b"))
     own = [protocol.prepare(parameters, from_frame(one)) for one in tables]
     assert all(protocol.given(parameters, one) for one in own)
@@ -67,7 +67,7 @@ def test_vertical_bayes_counts_are_those_of_the_joined_table(seed, people, targe
         return
     found = run("vertical-naive-bayes", {**BAYES, "target": target}, [one, other])
     assert found[0].document == found[1].document
-    protocol = joint_protocol("vertical-naive-bayes")
+    protocol = catalog().protocol("vertical-naive-bayes")
     asked = protocol.read({**BAYES, "target": target}, ("a", "b"))
     records = read_like(joined, attributes=asked.attributes, target=target, classes=asked.classes, strict=True)
     classes, *tables = bayes_counts(records)
@@ -127,7 +127,7 @@ def test_nobody_in_common_ends_the_session():
 def test_tables_that_do_not_fit_are_refused():
     one, other, _ = hospitals(1, 20)
     asked = {**BAYES, "target": "died"}
-    protocol = joint_protocol("vertical-naive-bayes")
+    protocol = catalog().protocol("vertical-naive-bayes")
     parameters = protocol.read(asked, ("a", "b"))
     with pytest.raises(DataError, match="stands there twice"):
         protocol.prepare(parameters, from_frame(pl.concat([one, one[:1]])))
@@ -156,7 +156,7 @@ def test_tables_that_do_not_fit_are_refused():
 )
 def test_parameters_that_cannot_be_are_refused(change, said):
     with pytest.raises(ParameterError, match=said):
-        joint_protocol("vertical-naive-bayes").read({**BAYES, "target": "died", **change}, ("a", "b"))
+        catalog().protocol("vertical-naive-bayes").read({**BAYES, "target": "died", **change}, ("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_parameters_that_cannot_be_are_refused(change, said):
 )  # fmt: skip
 def test_rules_that_cannot_be_are_refused(change, said):
     with pytest.raises(ParameterError, match=said):
-        joint_protocol("vertical-rules").read({**RULES, **change}, ("a", "b"))
+        catalog().protocol("vertical-rules").read({**RULES, **change}, ("a", "b"))
 
 
 def test_a_message_that_is_no_json_ends_the_session():

@@ -15,7 +15,7 @@ from sfumato.bundles.manifest.document import dump, plain, seal
 from sfumato.core.errors import BundleError, ClaimRefuted, SessionError
 from sfumato.parties.network.frames import WIRE_VERSION
 from sfumato.parties.network.session import digest_of, terms_of
-from sfumato.parties.protocols import PLACES, joint_protocol
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.joint.session import same_result
 from sfumato.pipeline.methods.joint import write_joint
 from sfumato.version import __version__
@@ -26,11 +26,11 @@ NAMES = ("a", "b", "c")
 
 def session(name: str, **instead) -> dict:
     """What a session of three parties is stated as."""
-    protocol = joint_protocol(name)
+    protocol = catalog().protocol(name)
     parties = {one: {"fingerprint": f"{one}0:{one}1"} for one in NAMES}
     body = {
         "protocol": name,
-        "version": PLACES[name].version,
+        "version": catalog().protocols[name].version,
         "run": "ab" * 32,
         "frames": WIRE_VERSION,
         "me": "a",

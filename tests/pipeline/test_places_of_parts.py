@@ -1,17 +1,22 @@
-"""Parts of the catalog that are named by their place, and what stands there."""
+"""Parts of the catalog that are imported when they are asked for, and what comes in then."""
 
 from __future__ import annotations
 
-from sfumato.pipeline.catalog.built_in import ALGORITHMS, ATTACKS
+from sfumato.pipeline.catalog.catalog import catalog
 
 
-def test_every_algorithm_stands_at_its_place() -> None:
-    for part in ALGORITHMS:
-        assert isinstance(part.run, str)
+def test_every_algorithm_comes_in() -> None:
+    for part in catalog().algorithms.values():
         assert callable(part.found)
         assert part.found is part.found
 
 
 def test_every_attack_is_listed_by_its_own_name() -> None:
-    assert [part.make(20).name for part in ATTACKS] == [part.name for part in ATTACKS]
-    assert {part.make(20).trials for part in ATTACKS} == {20}
+    attacks = catalog().attacks
+    assert [part.make(20).name for part in attacks.values()] == list(attacks)
+    assert {part.make(20).trials for part in attacks.values()} == {20}
+
+
+def test_every_method_and_protocol_is_listed_by_its_own_name() -> None:
+    assert [part.load().name for part in catalog().methods.values()] == list(catalog().methods)
+    assert [part.load().name for part in catalog().protocols.values()] == list(catalog().protocols)

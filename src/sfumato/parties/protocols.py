@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, TypeVar
 
 from sfumato.core.errors import ParameterError, SessionError, SfumatoError, listed, nearest
@@ -16,8 +15,7 @@ from sfumato.tables.table import Table
 
 # What a session can be asked to do: protocols by name, each with its form, its leakage and its program.
 #
-# A protocol is a `JointProtocol` in a module of its own; its place stands here, and it is loaded when a session names
-# it.
+# A protocol is a `JointProtocol` in a module of its own; the catalog of the pipeline loads it when a session names it.
 
 
 Value = TypeVar("Value")
@@ -69,44 +67,6 @@ class JointProtocol:
     cost: Callable[[Any], Event] | None = None
     """What taking part costs the people in a party's table, by the parameters: a ledger is charged for it before the
     table is read. None: there is nothing that a ledger counts."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JointPlace:
-    """Where a protocol is found."""
-
-    version: int
-    """Parties must have the same; a change of messages or of meaning is a new version."""
-    place: str
-    """``module:name``."""
-
-
-PLACES: Mapping[str, JointPlace] = {
-    "counts": JointPlace(version=1, place="sfumato.parties.summed_counts:COUNTS"),
-    "rules": JointPlace(version=2, place="sfumato.parties.mining.rules:RULES"),
-    "naive-bayes": JointPlace(version=1, place="sfumato.parties.mining.classifiers:BAYES"),
-    "tree": JointPlace(version=1, place="sfumato.parties.mining.classifiers:TREE"),
-    "vertical-rules": JointPlace(version=2, place="sfumato.parties.mining.vertical:VERTICAL_RULES"),
-    "vertical-naive-bayes": JointPlace(version=2, place="sfumato.parties.mining.vertical:VERTICAL_BAYES"),
-    "k-means": JointPlace(version=1, place="sfumato.parties.mining.clusters:MEANS"),
-    "graded": JointPlace(version=1, place="sfumato.parties.mining.graded:GRADED"),
-    "vertical-release": JointPlace(version=2, place="sfumato.pipeline.joint.vertical:VERTICAL_RELEASE"),
-    "private-release": JointPlace(version=1, place="sfumato.pipeline.joint.private:PRIVATE_RELEASE"),
-    "vertical-private-release": JointPlace(version=2, place="sfumato.pipeline.joint.private:VERTICAL_PRIVATE"),
-    "release": JointPlace(version=1, place="sfumato.pipeline.joint.horizontal:RELEASE"),
-}
-"""Every protocol."""
-
-
-def joint_protocol(name: str) -> JointProtocol:
-    """The protocol of a name that `PLACES` has.
-
-    >>> joint_protocol("counts").least
-    3
-    """
-    module, _, attribute = PLACES[name].place.partition(":")
-    protocol: JointProtocol = getattr(import_module(module), attribute)
-    return protocol
 
 
 def trusted(conversation: Conversation, work: Callable[[], Value]) -> Value:

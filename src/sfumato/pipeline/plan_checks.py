@@ -113,7 +113,7 @@ def _attacks(manifest: Mapping[str, Any]) -> Iterable[Check]:
 def _incomplete(manifest: Mapping[str, Any], titles: Sequence[str]) -> Iterable[str]:
     """Attacks that are made for every sensitive column, or by two ways of choosing, and reported for fewer."""
     sensitive = [str(column["name"]) for column in manifest["data"]["columns"] if column["role"] == "sensitive"]
-    by_column = [part.name for part in catalog().built_in.attacks if part.attacks == manifest["kind"] == TABLES]
+    by_column = [part.name for part in catalog().built_in.all_attacks if part.attacks == manifest["kind"] == TABLES]
     for name in by_column:
         reported = [column for column in sensitive if any(is_named(title, f"{name} of {column}") for title in titles)]
         if reported:
@@ -137,7 +137,7 @@ def _due(manifest: Mapping[str, Any], names: list[str]) -> Iterable[tuple[str, C
     has_other_columns = bool(others) and data["file"].endswith(
         ".csv"
     )  # no attack reads lists, which only typed files can have
-    for part in catalog().built_in.attacks:
+    for part in catalog().built_in.all_attacks:
         wanted = (part.name in names or "all" in names) if names else part.always(manifest["kind"])
         if not part.on(manifest["kind"]) or not wanted:
             continue

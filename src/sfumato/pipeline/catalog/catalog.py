@@ -28,6 +28,7 @@ from sfumato.pipeline.catalog.parts import (
     MetricPart,
     ModelPart,
     Parts,
+    ProtocolPart,
 )
 from sfumato.pipeline.plan.keys import Keys
 from sfumato.reports.language import number, translated
@@ -63,6 +64,8 @@ class Catalog:
     """Attacks on releases."""
     formats: Mapping[str, Format]
     """File formats."""
+    protocols: Mapping[str, ProtocolPart]
+    """Protocols of several parties."""
     built_in: Parts
     """The parts among them that sfumato itself brings."""
 
@@ -125,6 +128,10 @@ class Catalog:
     def solving(self, kind: str) -> dict[str, AlgorithmPart]:
         """The algorithms that make a kind of release."""
         return {name: part for name, part in self.algorithms.items() if part.solves == kind}
+
+    def protocol(self, name: str) -> Any:
+        """The protocol of a name that there is."""
+        return self.protocols[name].load()
 
     def attacking(self, kind: str) -> dict[str, AttackPart]:
         """The attacks on a kind of release."""
@@ -206,8 +213,9 @@ def catalog() -> Catalog:
         methods=_collected(every, lambda parts: [(part.name, part) for part in parts.methods]),
         models=_collected(every, lambda parts: [(part.make.name, part) for part in parts.models]),
         metrics=_collected(every, lambda parts: [(part.make.name, part) for part in parts.metrics]),
-        algorithms=_collected(every, lambda parts: [(part.name, part) for part in parts.algorithms]),
-        attacks=_collected(every, lambda parts: [(part.name, part) for part in parts.attacks]),
+        algorithms=_collected(every, lambda parts: [(part.name, part) for part in parts.all_algorithms]),
+        attacks=_collected(every, lambda parts: [(part.name, part) for part in parts.all_attacks]),
+        protocols=_collected(every, lambda parts: [(part.name, part) for part in parts.protocols]),
         formats=_collected(every, lambda parts: [(file_format.name, file_format) for file_format in parts.formats]),
         built_in=every[0][1],
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
 from sfumato.attacks.finding import Finding, Limit
@@ -49,16 +48,6 @@ Builder = Callable[[Any, str, Context], Sequence[Any]]
 """From what a plan says under a key, and the key's path, to models."""
 
 
-def imported(place: str) -> Any:
-    """What stands at a place, ``module:name``, as entry points write it.
-
-    >>> imported("math:comb")(5, 2)
-    10
-    """
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPart:
     """A privacy model, how a plan asks for it, and what is said about it."""
@@ -99,8 +88,10 @@ class AlgorithmPart:
 
     name: str
     """As the plan names it."""
-    run: Any
-    """A function, or a record of options that can be called; or where one is found when it is asked for."""
+    run: Any = None
+    """A function, or a record of options that can be called."""
+    load: Callable[[], Any] | None = None
+    """What imports it when it is asked for, where it is not given."""
     solves: str = "table"
     """The kind of release that it makes."""
     anytime: bool = False
@@ -112,8 +103,8 @@ class AlgorithmPart:
 
     @property
     def found(self) -> Any:
-        """The function or record itself; imported now if only its place was given."""
-        return imported(self.run) if isinstance(self.run, str) else self.run
+        """The function or record itself."""
+        return self.run if self.load is None else self.load()
 
 
 class Attack(Protocol):
@@ -167,6 +158,43 @@ class MethodPart:
     """Its record; the module is imported when the method is first needed."""
     requested: Callable[[Any], bool] = lambda plan: False
     """Whether a plan asks for it; the first method that is asked for makes the release."""
+    algorithms: tuple[str, ...] = ()
+    """Algorithms that its record brings, which need single rows and solve this method alone."""
+    attacks: tuple[str, ...] = ()
+    """Attacks that its record brings; every one of its releases is put through them."""
+
+    @property
+    def algorithm_parts(self) -> tuple[AlgorithmPart, ...]:
+        """The algorithms of its record as parts."""
+        return tuple(
+            AlgorithmPart(name=name, load=lambda name=name: self.load().runs[name], solves=self.name, needs=("rows",))  # type: ignore[misc]
+            for name in self.algorithms
+        )
+
+    @property
+    def attack_parts(self) -> tuple[AttackPart, ...]:
+        """The attacks of its record as parts."""
+        return tuple(
+            AttackPart(
+                name=name,
+                make=lambda trials, name=name: self.load().adversaries[name](trials=trials),  # type: ignore[misc]
+                quick=True,
+                attacks=self.name,
+            )
+            for name in self.attacks
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolPart:
+    """A protocol that a session of several parties can name."""
+
+    name: str
+    """As the session file names it."""
+    version: int
+    """Parties must have the same; a change of messages or of meaning is a new version."""
+    load: Callable[[], Any]
+    """Its record; the module is imported when a session names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +214,18 @@ class Parts:
     """Attacks."""
     formats: tuple[Format, ...] = ()
     """File formats."""
+    protocols: tuple[ProtocolPart, ...] = ()
+    """Protocols of several parties."""
+
+    @property
+    def all_algorithms(self) -> tuple[AlgorithmPart, ...]:
+        """The algorithms, with those that the records of methods bring."""
+        return (*self.algorithms, *(part for method in self.methods for part in method.algorithm_parts))
+
+    @property
+    def all_attacks(self) -> tuple[AttackPart, ...]:
+        """The attacks, with those that the records of methods bring."""
+        return (*self.attacks, *(part for method in self.methods for part in method.attack_parts))
 
 
 # The one place that turns an algorithm's name and options into something that can be called.

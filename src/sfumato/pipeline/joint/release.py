@@ -253,7 +253,7 @@ def _as_plan(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _quick() -> list[str]:
-    return [part.name for part in catalog().built_in.attacks if part.always("table") and part.name in FROM_RELEASE]
+    return [part.name for part in catalog().built_in.all_attacks if part.always("table") and part.name in FROM_RELEASE]
 
 
 def _refuse_plan(plan: Plan) -> None:

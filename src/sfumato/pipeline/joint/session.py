@@ -24,7 +24,8 @@ from sfumato.parties.network.certificates import Address, refuse_key
 from sfumato.parties.network.frames import WIRE_VERSION
 from sfumato.parties.network.session import Session, digest_of
 from sfumato.parties.network.tcp import NetworkConversation, with_names
-from sfumato.parties.protocols import PLACES, JointProtocol, JointResult, joint_protocol, trusted
+from sfumato.parties.protocols import JointProtocol, JointResult, trusted
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.inputs import read_file
 from sfumato.pipeline.methods.joint import write_joint
 from sfumato.tables.table import Table
@@ -142,8 +143,8 @@ class Took:
 
 def asked_by(path: Path) -> Asked:
     """A session file with its protocol."""
-    session = Session.load(path, versions={name: entry.version for name, entry in PLACES.items()})
-    protocol = joint_protocol(session.protocol)
+    session = Session.load(path, versions={name: entry.version for name, entry in catalog().protocols.items()})
+    protocol = catalog().protocol(session.protocol)
     count = len(session.places)
     if count < protocol.least or count > (protocol.most or count):
         most = "" if protocol.most is None else f" and at most {protocol.most}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import polars as pl
 
 from sfumato.algorithms.graded_pseudonyms import GradedPseudonyms
 from sfumato.attacks.finding import Finding
-from sfumato.attacks.pseudonyms import KnownPlaintext, PseudonymizedColumn
+from sfumato.attacks.pseudonyms import Frequencies, KnownPlaintext, PseudonymizedColumn
 from sfumato.bundles.checks.unclaimed import PSEUDONYMIZED, kept_exactly, pseudonym_checks
 from sfumato.bundles.provenance import Check
 from sfumato.core.errors import BundleError, ClaimRefuted, PlanError, unknown_column
@@ -29,6 +30,8 @@ class GradedRows(UnclaimedRows):
 
     name = "graded"
     algorithm = "graded"
+    run = GradedPseudonyms
+    adversaries = MappingProxyType({KnownPlaintext.name: KnownPlaintext, Frequencies.name: Frequencies})
     supports = Supports(title="graded grouping", models=(), incomplete=False)
     warning = PSEUDONYMIZED
     done = "Values were replaced by codes and aliases, so that a miner works on names that mean nothing to them."

@@ -18,7 +18,8 @@ from sfumato.core.errors import BundleError, ClaimRefuted, ParameterError
 from sfumato.core.run_context import Work
 from sfumato.core.strict_parsing import read_json
 from sfumato.parties.network.session import digest_of, terms_of
-from sfumato.parties.protocols import PLACES, JointResult, joint_protocol
+from sfumato.parties.protocols import JointResult
+from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods.method import Method
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.release import verify_written, versions, write_manifest, write_report
@@ -44,12 +45,12 @@ def session_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     }
     yield same("whoever wrote it took part", session["me"] in session["parties"], True)
     yield same("digest of the terms", digest_of(terms_of(tree)).hex(), session["terms"])
-    known = PLACES.get(session["protocol"])
+    known = catalog().protocols.get(session["protocol"])
     if known is None or known.version != session["version"]:
         detail = f"{session['protocol']!r} of version {session['version']} is not known here"
         yield Check(what="protocol", holds=False, detail=detail)
         return
-    protocol, names = joint_protocol(session["protocol"]), tuple(sorted(session["parties"]))
+    protocol, names = known.load(), tuple(sorted(session["parties"]))
     try:
         request = protocol.read(session["parameters"], names)
     except ParameterError as error:

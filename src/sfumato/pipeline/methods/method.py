@@ -309,6 +309,10 @@ class Method:
     """The method whose attacks of the catalog are made on its releases, mostly itself; None: there are none."""
     planned: bool = True
     """Whether a plan makes it; its manifest then states the plan."""
+    runs: Mapping[str, Any] = field(default_factory=dict)
+    """Algorithms that it brings, by name."""
+    adversaries: Mapping[str, Any] = field(default_factory=dict)
+    """Attacks that it brings, by name."""
     options: tuple[str, ...] = ()
     """The keys of [algorithm] that every plan of this kind may have, beside those of every plan."""
     needs: tuple[tuple[str, str], ...] = ()

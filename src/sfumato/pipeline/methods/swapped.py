@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sfumato.algorithms.value_swapping import Swapping, SwapProblem, Swaps
+from sfumato.attacks.neighbours import NearestRecord
 from sfumato.attacks.subject import Coverage, Subject
 from sfumato.bundles.checks.unclaimed import NOT_ANONYMOUS, kept_exactly, swap_checks
 from sfumato.bundles.provenance import Check
@@ -39,6 +41,8 @@ class SwappedRows(UnclaimedRows):
 
     name = "swapped"
     algorithm = "swapping"
+    run = Swapping
+    adversaries = MappingProxyType({NearestRecord.name: NearestRecord})
     supports = Supports(title="swapping", models=())
     warning = NOT_ANONYMOUS
     done = "Values were exchanged between rows: every value was somebody's, and many stand in another row now."

@@ -113,6 +113,10 @@ class UnclaimedRows(ABC):
     """As the manifest names it."""
     algorithm: ClassVar[str]
     """The algorithm by whose name a plan asks for it."""
+    run: ClassVar[Any]
+    """The record of its options."""
+    adversaries: ClassVar[Mapping[str, Any]] = {}
+    """The attacks that it brings."""
     supports: ClassVar[Supports]
     """What a plan may ask of it."""
     warning: ClassVar[str]
@@ -202,6 +206,8 @@ class UnclaimedRows(ABC):
         """The record that the pipeline asks."""
         return Method(
             name=self.name,
+            runs={self.algorithm: self.run},
+            adversaries=self.adversaries,
             attacks=self.name,
             supports=self.supports,
             check=self.check,
