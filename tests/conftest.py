@@ -9,12 +9,17 @@ from functools import cache
 import typer.main
 from hypothesis import HealthCheck, settings
 
-# Two workers share two cores; threads of OpenMP (boosting) would spend most of their time waiting for each other.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Two workers share two cores; threads of OpenMP (boosting), OpenBLAS and polars would spend most of their time waiting
+# for each other: on tables of tests a call of polars takes eight times as long where it wakes a second thread.
+for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
+    os.environ.setdefault(pool, "1")
 
 # Tests start hundreds of processes: what one has compiled, the next ones and the next run read.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# No power fails while tests run: that bytes are forced to disk costs every release some milliseconds and shows nowhere.
+os.fsync = os.fstat
 
 # Tests call hundreds of commands in one process: the tree of all commands is put together once, not for each.
 typer.main.get_command = cache(typer.main.get_command)
