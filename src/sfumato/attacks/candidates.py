@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sfumato.attacks.posterior import covers_of, fitting, spread
 from sfumato.attacks.subject import Ints, Subject, alike
 from sfumato.core.errors import ParameterError
+from sfumato.tables.table import places
 
 Reals = NDArray[np.float64]
 MOST_VALUES = 200
@@ -154,7 +155,4 @@ def codes_of(people: pl.DataFrame, column: str, values: Sequence[str]) -> Ints:
 
 
 def _codes(texts: pl.Series, values: Sequence[str]) -> Ints:
-    place = {value: code for code, value in enumerate(values)}
-    distinct = texts.unique()
-    codes = pl.Series([place.get(value, -1) for value in distinct], dtype=pl.Int64)
-    return texts.replace_strict(distinct, codes, return_dtype=pl.Int64).to_numpy().astype(np.int64)
+    return places(texts, {value: code for code, value in enumerate(values)}).astype(np.int64)

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.attacks.subject import PERSON, Codes, Ints, Mask, Subject, alike
+from sfumato.tables.table import places
 
 Reals = NDArray[np.float64]
 SLACK = 1 - 1e-9
@@ -121,10 +122,8 @@ class Counted:
         """The code of each person's own value; -1 for one that the release does not show."""
         if self.column is None:
             return np.zeros(people.height, np.int64)
-        lookup = pl.DataFrame({"value": self.values}, schema={"value": pl.String}).with_row_index("code")
-        own = people.select(value=pl.col(self.column).cast(pl.String).fill_null(""))
-        codes = own.join(lookup, on="value", how="left", maintain_order="left")["code"]
-        return codes.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
+        own = people[self.column].cast(pl.String).fill_null("")
+        return places(own, {value: code for code, value in enumerate(self.values)}).astype(np.int64)
 
     def owned(self, people: pl.DataFrame, known: Sequence[int] | None = None) -> tuple[Posterior, Ints, Ints]:
         """What the rows tell that fit people, then the codes of their own values there, and whose each of them is."""

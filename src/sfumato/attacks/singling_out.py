@@ -25,6 +25,8 @@ from sfumato.counts.keys import distinct
 
 _FIRST_ROWS, _FAR_OUT = 65_536, 256
 """Among so many rows, so many that lie far out."""
+_TOGETHER = 5000
+"""So many tries are made at a time, at most."""
 
 Try = tuple[int, tuple[str, ...]]
 """A row, and the columns that it speaks about."""
@@ -62,6 +64,17 @@ class RowStatements:
         for names, places in by_names.items():
             alone[places] = self._singled(names, rows[places])
         return alone
+
+    def alone_nowhere(self) -> bool:
+        """Whether no row fits alone all that it says: then no part of that fits one row, and none need be tried.
+
+        Where that takes as long as trying, or some number is not known, the answer is no.
+        """
+        columns = self.sheet.columns.values()
+        unknown = any(bool(np.isnan(c.low).any() | np.isnan(c.high).any()) for c in columns if isinstance(c, Numbers))
+        if unknown or self.sheet.height > _TOGETHER:
+            return False
+        return not self._singled(tuple(self.sheet.columns), np.arange(self.sheet.height)).any()
 
     def _singled(self, names: tuple[str, ...], rows: Rows) -> Mask:
         sided = [name for name in names if not self._exact(name)]
@@ -218,8 +231,6 @@ def said_word(name: str, column: Words, code: int) -> Condition:
 
 
 KINDS = ("multivariate", "univariate")
-_TOGETHER = 5000
-"""So many tries are made at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,13 +340,17 @@ class SinglingOut:
             return kept, len(kept) + silent
         statements, names, length = RowStatements(release), self._names(subject), self._length(subject)
         predicates: dict[Predicate, None] = {}
-        for first in range(0, self.attempts, _TOGETHER):
-            many = min(_TOGETHER, self.attempts - first)
+        tried = 0
+        while tried < self.attempts:
+            many = min(_TOGETHER, 2 * self.trials if tried == 0 else _TOGETHER, self.attempts - tried)
+            tried += many
             tries = [(int(draws.integers(release.height)), _drawn(names, length, draws)) for _ in range(many)]
             for place in np.flatnonzero(statements.singled(tries)).tolist():
                 predicates[statements.predicate(tries[place])] = None
                 if len(predicates) == self.trials:
                     return list(predicates), self.trials
+            if not predicates and statements.alone_nowhere():
+                break
         return list(predicates), self.trials
 
     def _random(self, subject: Subject, known: _Domains, draws: np.random.Generator) -> Predicate:

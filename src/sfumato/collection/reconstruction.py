@@ -158,10 +158,20 @@ def stepped(shares: Reals, counts: Reals, matrix: Reals) -> Reals:
     Shares and counts may be rows of several problems with one matrix.
     """
     predicted = shares @ matrix.T
-    weights = np.divide(counts, predicted, out=np.zeros_like(predicted), where=predicted > 0)
-    posterior = shares * (weights @ matrix)
-    total = posterior.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, np.divide(posterior, total, out=np.zeros_like(posterior), where=total > 0), shares)
+    posterior = shares * (_divided(counts, predicted, 0.0) @ matrix)
+    return _divided(posterior, posterior.sum(axis=-1, keepdims=True), shares)
+
+
+def _divided(above: Reals, below: Reals, otherwise: Reals | float) -> Reals:
+    """A quotient where it is divided by more than nothing, and otherwise something else."""
+    good = below > 0
+    if good.all():
+        return above / below
+    return np.where(
+        good,
+        np.divide(above, below, out=np.zeros(np.broadcast_shapes(above.shape, below.shape)), where=good),
+        otherwise,
+    )
 
 
 def likelihood(shares: Reals, counts: Reals, matrix: Reals) -> float:

@@ -9,6 +9,7 @@ Pseudonyms are no values that anybody knows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from sfumato.core.arguments import at_least
 from sfumato.tables.hierarchy import TOP
 from sfumato.tables.schema import Role
-from sfumato.tables.table import ENCODED, categories
+from sfumato.tables.table import ENCODED, FEW_CELLS, categories
 
 ONE_IN = 20
 """A column is near-unique from this share of its rows on: one in so many."""
@@ -116,6 +117,9 @@ def _counts(cells: pl.Series, holes: list[str]) -> NDArray[np.int64]:
     if cells.dtype in ENCODED:
         known, codes = categories(cells, holes)
         return np.bincount(codes, minlength=len(known)).astype(np.int64)[: len(known)]
+    if cells.dtype == pl.String and len(cells) <= FEW_CELLS:
+        held = Counter(cells.to_list())
+        return np.array([held[text] for text in held.keys() - {None, *holes}], np.int64)
     counts = cells.drop_nulls().to_frame("cell").group_by("cell").len("rows")
     if cells.dtype == pl.String and holes:
         counts = counts.filter(~counts["cell"].cast(pl.String).is_in(holes))

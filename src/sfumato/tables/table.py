@@ -180,6 +180,8 @@ ENCODED = (pl.Categorical, pl.Enum)
 """Types of cells that are numbers for texts."""
 TEXTS = (pl.String, *ENCODED)
 """Types of cells that are texts, written out or encoded."""
+FEW_CELLS = 1_000
+"""So many texts are sooner looked up in a dictionary of Python than handed to the engine of frames."""
 
 __all__ = ["ENCODED", "KINDS", "TEXTS", "Codes", "Column", "Kind", "Table", "as_text", "categories", "places",
            "plain_cells"]  # fmt: skip
@@ -285,6 +287,8 @@ class Table(Brief):
             )
         if cells.dtype in ENCODED:
             texts, codes = categories(cells, self.missing)
+        elif cells.dtype == pl.String and len(cells) <= FEW_CELLS:
+            texts, codes = _small_dictionary(cells.to_list(), self.missing)
         else:
             texts, codes = _dictionary(cells.zip_with(~self.is_missing(name), pl.Series([None], dtype=cells.dtype)))
         kind = kind or infer_kind(texts, cells.dtype)
@@ -313,6 +317,13 @@ def _dictionary(cells: pl.Series) -> tuple[list[str], Codes]:
     return texts, ranks.cast(pl.Int64).fill_null(len(texts)).to_numpy().astype(np.int32)
 
 
+def _small_dictionary(cells: list[str | None], missing: Collection[str]) -> tuple[list[str], Codes]:
+    """The same of a few texts, some of which mean a missing value."""
+    texts = sorted({text for text in cells if text is not None}.difference(missing))
+    number: dict[str | None, int] = {text: code for code, text in enumerate(texts)}
+    return texts, np.array([number.get(text, len(texts)) for text in cells], np.int32)
+
+
 def categories(cells: pl.Series, missing: Collection[str]) -> tuple[list[str], Codes]:
     """The distinct texts of encoded cells in order, without some, and each row's index into them.
 
@@ -334,6 +345,8 @@ def places(cells: pl.Series, known: Mapping[str, int]) -> Codes:
     if cells.dtype in ENCODED:
         distinct = cells.unique().drop_nulls()
         return _by_code(cells, distinct, [known.get(text, -1) for text in distinct.cast(pl.String)], -1)
+    if len(cells) <= FEW_CELLS:
+        return np.array([known.get(text, -1) for text in cells.cast(pl.String).to_list()], np.int32)
     texts, numbers = pl.Series(list(known), dtype=pl.String), pl.Series(list(known.values()), dtype=pl.Int32)
     codes = cells.cast(pl.String).replace_strict(texts, numbers, default=-1, return_dtype=pl.Int32)
     return np.asarray(codes.to_numpy(), np.int32)
