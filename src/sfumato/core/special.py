@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import exp, lgamma, log, log1p
 from statistics import NormalDist
 
@@ -49,17 +50,19 @@ def beta_cdf(x: float, a: float, b: float) -> float:
     c, d = 1.0, 1 / ((1 - (a + b) * x / (a + 1)) or _TINY)
     fraction = d
     for m in range(1, _ROUNDS):
-        for term in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            c, d = (1 + term / c) or _TINY, 1 / ((1 + term * d) or _TINY)
-            fraction *= c * d
+        far = a + 2 * m
+        term = m * (b - m) * x / ((far - 1) * far)
+        c, d = (1 + term / c) or _TINY, 1 / ((1 + term * d) or _TINY)
+        fraction *= c * d
+        term = -(a + m) * (a + b + m) * x / (far * (far + 1))
+        c, d = (1 + term / c) or _TINY, 1 / ((1 + term * d) or _TINY)
+        fraction *= c * d
         if abs(c * d - 1) < 1e-16:
             break
     return front * fraction
 
 
+@lru_cache(maxsize=16_384)
 def beta_quantile(a: float, b: float, p: float) -> float:
     """The number that a draw from the beta distribution stays below with probability ``p``.
 

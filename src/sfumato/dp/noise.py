@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, exp, inf, log, nextafter, sinh
 from typing import Any
 
@@ -107,13 +108,17 @@ def noisy_counts(counts: NDArray[Any], *, epsilon: Any, sensitivity: int = 1, wh
     if moved.denominator != 1:
         raise ParameterError(f"sensitivity must be a whole number for counts, not {sensitivity!r}")
     given = whole_counts(counts)
-    dp = opendp()
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    mechanism, scale = within(
-        lambda s: space >> dp.m.then_laplace(scale=s), moved / budget, int(moved), budget, "epsilon"
-    )
+    mechanism, scale = _laplace_on_counts(int(moved), budget)
     drawn = np.asarray(mechanism(given.ravel()) if given.size else [], np.int64).reshape(given.shape)
     return Noisy(values=drawn, event=Pure(epsilon=budget, what=what), scale=scale, law="laplace")
+
+
+@lru_cache(maxsize=256)
+def _laplace_on_counts(moved: int, budget: Fraction) -> tuple[Any, float]:
+    """The mechanism, checked once, and its scale; it keeps nothing of what it is asked."""
+    dp = opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    return within(lambda s: space >> dp.m.then_laplace(scale=s), moved / budget, moved, budget, "epsilon")
 
 
 def noisy_reals(values: NDArray[Any], *, epsilon: Any, sensitivity: float, what: str = "sums") -> Noisy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, isfinite, log
 from typing import Any
 
@@ -45,14 +46,19 @@ def chosen(
     given = np.asarray(scores, np.float64)
     if not given.size or not np.isfinite(given).all():
         raise ParameterError("scores must be finite numbers, at least one of them")
+    cost: Cost = Pure(epsilon=budget, what=what) if rho is None else Concentrated(rho=budget, what=what)
+    return int(_noisy_max(moved, monotonic, name, budget)(given.tolist())), cost
+
+
+@lru_cache(maxsize=256)
+def _noisy_max(moved: Fraction, monotonic: bool, name: str, budget: Fraction) -> Any:
+    """The mechanism, checked once; it keeps nothing of what it is asked."""
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float, monotonic=monotonic)
-    law = dp.max_divergence() if rho is None else dp.zero_concentrated_divergence()
+    law = dp.max_divergence() if name == "epsilon" else dp.zero_concentrated_divergence()
     spread = (1 if monotonic else 2) * moved
-    wide = spread / budget if rho is None else root(spread**2 / (8 * budget))
-    mechanism, _ = within(lambda s: space >> dp.m.then_noisy_max(law, scale=s), wide, float(moved), budget, name)
-    cost: Cost = Pure(epsilon=budget, what=what) if rho is None else Concentrated(rho=budget, what=what)
-    return int(mechanism(given.tolist())), cost
+    wide = spread / budget if name == "epsilon" else root(spread**2 / (8 * budget))
+    return within(lambda s: space >> dp.m.then_noisy_max(law, scale=s), wide, float(moved), budget, name)[0]
 
 
 def chosen_quantile(
