@@ -10,7 +10,8 @@ AHEAD := $(BIN)/python -m compileall -q src && $(BIN)/python -m sfumato.reports 
 
 .PHONY: demo test test-quick test-full check bench pictures wheel catalogs lock clean
 
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+# Files of tests go to the workers in the order that tests/conftest.py gives them.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 demo: .venv/.ready-core
 	$(BIN)/sfumato demo -o sfumato-demo

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from collections import Counter
 from functools import cache
 
+import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
 
@@ -30,3 +33,31 @@ settings.register_profile(
 )
 settings.register_profile("full", settings.get_profile("quick"), max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Two workers share files of tests, so that what a file makes for all its tests is made once; long files first."""
+    if not hasattr(config, "workerinput"):
+        return
+    group, weight = {}, Counter[str]()
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        marker = item.get_closest_marker("xdist_group")
+        assert marker is not None
+        group[item] = str(marker.args[0])
+        weight[group[item]] += 10 if item.get_closest_marker("slow") else 1
+    items.sort(key=lambda item: -weight[group[item]])
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand tests stay until the end: whoever looks for garbage need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_unconfigure() -> None:
+    """Libraries complain of what is still there when the process ends."""
+    gc.unfreeze()

@@ -13,6 +13,7 @@ from tests.tables.engines.engine_tables import JAVA, without_owner
 from tests.tables.engines.private_postgres import lacking, started
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests that may ask Spark run in one process, so that one Java is started."""
     for item in items:
