@@ -37,7 +37,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Two workers share files of tests, so that what a file makes for all its tests is made once; long files first."""
+    """Two workers share files of tests, so that what a file makes for all its tests is made once; long files first.
+
+    The worker tells the group at the end of a test's name. pytest-xdist 3.8 would do so itself, but writes it where
+    pytest 9.2 no longer looks: without this every group would be torn apart, and both workers start Java and browsers.
+    """
     if not hasattr(config, "workerinput"):
         return
     group, weight = {}, Counter[str]()
@@ -48,6 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         assert marker is not None
         group[item] = str(marker.args[0])
         weight[group[item]] += 10 if item.get_closest_marker("slow") else 1
+        item._id = type(item.id).parse(f"{item.nodeid}@{group[item]}")  # type: ignore[attr-defined]
     items.sort(key=lambda item: -weight[group[item]])
 
 
