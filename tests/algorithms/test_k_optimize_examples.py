@@ -233,7 +233,7 @@ def _shown(made, name: str) -> list[str]:
 
 def test_options_in_a_plan():
     people = sf.datasets.census(200, seed=3)
-    with pytest.raises(PlanError, match=r"algorithm.output must be one of boxes, hierarchy"):
+    with pytest.raises(PlanError, match=r"algorithm.output must be one of 'boxes', 'hierarchy'"):
         sf.release(sf.Plan.parse({**CENSUS, "algorithm": {"name": "k-optimize", "output": "means"}}), people)
     with pytest.raises(Infeasible, match="k = 201"):
         sf.release(sf.Plan.parse({**CENSUS, "privacy": {"k_anonymity": 201}}), people)

@@ -24,5 +24,9 @@ def test_a_draft_names_the_schema_beside_it(run, tmp_path: Path):
     assert json.loads((tmp_path / "my plan.schema.json").read_text()) == json.loads(json.dumps(json_schema()))
     assert sf.Plan.load(tmp_path / "my plan.toml").columns
     (tmp_path / "my plan.toml").unlink()
-    assert run("profile", tmp_path / "d.csv", "-o", tmp_path / "my plan.toml").code == 2
+    assert run("profile", tmp_path / "d.csv", "-o", tmp_path / "my plan.toml").code == 0
+    (tmp_path / "my plan.toml").unlink()
+    (tmp_path / "my plan.schema.json").write_text("mine")
+    refused = run("profile", tmp_path / "d.csv", "-o", tmp_path / "my plan.toml")
+    assert (refused.code, "my plan.schema.json" in refused.err) == (2, True)
     assert run("profile", tmp_path / "d.csv", "-o", tmp_path / "my plan.toml", "--force").code == 0

@@ -113,7 +113,7 @@ QUASI = {"role": "quasi", "hierarchy": {"kind": "flat"}}
     ],
 )
 def test_what_the_schema_refuses_is_refused_by_its_path(wrong: dict[str, Any], path: str):
-    assert any(found.startswith(f"$.{path}") for found in errors(wrong, SCHEMA))
+    assert any(error.startswith(f"$.{path}") for error in errors(wrong, SCHEMA))
     with pytest.raises(sf.PlanError, match=re.escape(path)):
         sf.Plan.parse({"privacy": {"k_anonymity": 2}, **wrong})
 

@@ -61,8 +61,9 @@ def profile(
 
     if output is not None:
         sources = tuple(Path(source) for source in (data, database) if source is not None)
-        for file in (output, output.with_suffix(".schema.json")):
-            refuse_file(file, force=force, sources=sources)
+        refuse_file(output, force=force, sources=sources)
+        if not _is_schema(output.with_suffix(".schema.json")):
+            refuse_file(output.with_suffix(".schema.json"), force=force, sources=sources)
     stays = {"engine": engine, "connection": connection, "table": place, "query": query}
     stays["database"] = None if database is None else str(database)
     cells: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "trim": trim or None, "header": header}
@@ -83,6 +84,14 @@ def profile(
         say_json({**table_profile.to_json(), "plan": None if output is None else str(output)})
     else:
         _show(table_profile, data, output)
+
+
+def _is_schema(path: Path) -> bool:
+    """Whether an earlier draft wrote this file, which then needs no --force to be written again."""
+    try:
+        return path.is_file() and '"title": "sfumato plan"' in path.read_text(encoding="utf-8")[:300]
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _reading(stays: dict[str, Any], cells: dict[str, Any], names: str | None) -> dict[str, Any]:

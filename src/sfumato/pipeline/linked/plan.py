@@ -5,23 +5,68 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from msgspec import structs
+from msgspec import Meta, structs
 
 from sfumato.bundles.manifest.linked import KNOWN, is_table_name
 from sfumato.core.errors import PlanError, listed
 from sfumato.core.input_files import read_text
+from sfumato.core.records import Record, decoded, missing, must
 from sfumato.core.strict_parsing import read_toml
 from sfumato.counts.linked_rows import Link, from_leaves
 from sfumato.pipeline.plan.columns import PseudonymPlan
-from sfumato.pipeline.plan.keys import Keys
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.plan.sections import AlgorithmPlan
+from sfumato.pipeline.plan.sections import AlgorithmPlan, Text
 from sfumato.tables.schema import Role
 
 JUDGED = ("k_anonymity", "l_diversity", "t_closeness", "alpha_k", "reading")
 """The requirements that can be judged on the join: they ask for class sizes and shares of values alone."""
+
+
+_NO_LINK = 'none is named; write [[links]] with from = "visits.patient_id", to = "patients.id"'
+
+
+class TableFile(Record, frozen=True, kw_only=True):
+    """A table among linked ones."""
+
+    plan: Text
+    """The file of its plan."""
+
+
+class LinkFile(Record, frozen=True, kw_only=True, rename={"origin": "from", "target": "to"}):
+    """A column whose values name rows of another table, both as TABLE.COLUMN."""
+
+    origin: Text
+    """The column with the keys."""
+    target: Text
+    """The column that they are keys of."""
+
+
+class PeopleFile(Record, frozen=True, kw_only=True):
+    """What holds for people in all tables."""
+
+    key_file: Text
+    """The file of the secret key of pseudonyms."""
+    known: Literal["rows", "values"] = "rows"
+    """What an attacker may know of a person's rows in one table."""
+    max_suppressed: Annotated[
+        Annotated[int, Meta(ge=0, lt=1)] | Annotated[float, Meta(ge=0, lt=1)], must("a share from 0 to below 1")
+    ] = 0.0
+    """The share of people who may be left out of all tables."""
+    orphans: Literal["refuse", "drop"] = "refuse"
+    """Whether rows that name no row of the table above are left out."""
+
+
+class LinkedFile(Record, frozen=True, kw_only=True):
+    """A plan of linked tables as its file has it."""
+
+    tables: dict[str, TableFile]
+    """The tables by name."""
+    links: Annotated[tuple[LinkFile, ...], missing(_NO_LINK)]
+    """By which keys rows name rows of other tables."""
+    people: Annotated[PeopleFile, missing('write [people] with key_file = "secret.key"')]
+    """What holds for people in all tables."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,24 +92,16 @@ class LinkedPlan:
         tree = linked_tree(path)
         if tree is None:
             raise PlanError(f"{path}: this is not a plan of linked tables; name them as [tables.NAME]")
-        top = Keys.of(tree, "")
-        top.only("tables", "links", "people")
-        people = Keys.of(top.table.get("people", {}), "people")
-        people.only("key_file", "known", "max_suppressed", "orphans")
-        links = _links(top.table.get("links", []), list(top.table["tables"]))
-        root, order = from_leaves(top.table["tables"], links)
-        named = people.required_text("key_file") or ""
-        if "\0" in named:
+        file = decoded(tree, LinkedFile)
+        links = _links(file.links, list(file.tables))
+        root, order = from_leaves(file.tables, links)
+        if "\0" in file.people.key_file:
             raise PlanError("people.key_file: the name of a file has no NUL character")
-        key = (path.parent / named).resolve()
-        share = people.number("max_suppressed", 0.0) or 0.0
-        if not 0 <= share < 1:
-            raise PlanError(f"people.max_suppressed must be a share from 0 to below 1, not {share}")
+        key = (path.parent / file.people.key_file).resolve()
         return cls(
-            tables={name: _table(Keys.of(tree, f"tables.{name}"), name, order, path.parent, key)
-                    for name, tree in top.table["tables"].items()},
-            root=root, links=order, known=people.one_of("known", KNOWN, KNOWN[0]), max_suppressed=share,
-            orphans=people.one_of("orphans", ("refuse", "drop"), "refuse"),
+            tables={name: _table(table, name, order, path.parent, key) for name, table in file.tables.items()},
+            root=root, links=order, known=file.people.known, max_suppressed=file.people.max_suppressed,
+            orphans=file.people.orphans,
         )  # fmt: skip
 
 
@@ -77,28 +114,25 @@ def linked_tree(path: Path) -> dict[str, Any] | None:
     return tree if isinstance(tree.get("tables"), dict) and tree["tables"] else None
 
 
-def _links(value: Any, tables: Sequence[str]) -> list[Link]:
-    if not isinstance(value, list) or not value:
-        raise PlanError('links: none is named; write [[links]] with from = "visits.patient_id", to = "patients.id"')
+def _links(files: Sequence[LinkFile], tables: Sequence[str]) -> list[Link]:
+    if not files:
+        raise PlanError(f"links: {_NO_LINK}")
     links = []
-    for place, tree in enumerate(value):
-        keys = Keys.of(tree, f"links[{place}]")
-        keys.only("from", "to")
-        ends = [str(keys.required_text(end)).partition(".") for end in ("from", "to")]
-        for end, (table, _, column) in zip(("from", "to"), ends, strict=True):
+    for index, file in enumerate(files):
+        ends = [end.partition(".") for end in (file.origin, file.target)]
+        for key, (table, _, column) in zip(("from", "to"), ends, strict=True):
             if table not in tables or not column:
-                raise PlanError(f"{keys.at(end)}: {table!r} is no table; write TABLE.COLUMN, of {listed(tables)}")
+                raise PlanError(f"links[{index}].{key}: {table!r} is no table; write TABLE.COLUMN, of {listed(tables)}")
         links.append(Link(table=ends[0][0], column=ends[0][2], to_table=ends[1][0], to_column=ends[1][2]))
     return links
 
 
-def _table(keys: Keys, name: str, links: Sequence[Link], folder: Path, key: Path) -> Plan:
+def _table(file: TableFile, name: str, links: Sequence[Link], folder: Path, key: Path) -> Plan:
     """The plan of one table, with the keys of its links pseudonymized."""
-    keys.only("plan")
     if not is_table_name(name):
-        raise PlanError(f"{keys.at('')}: a table's name has letters, digits, - and _ only: it becomes a folder")
+        raise PlanError(f"tables.{name}: a table's name has letters, digits, - and _ only: it becomes a folder")
     try:
-        plan = Plan.load(folder / str(keys.required_text("plan")))
+        plan = Plan.load(folder / file.plan)
     except PlanError as error:
         raise PlanError(f"tables.{name}: {error}") from error
     _refuse(plan, f"tables.{name}")
