@@ -131,12 +131,22 @@ def _checks(folder: Path, manifest: dict[str, Any], reader: Reader, signature: S
         yield Check(what="signature", holds=signature.holds, detail=signature.told)
     yield same("bytes of the data file", digest, data["sha256"])
     held, tables = True, reader.tables(folder, manifest)
-    for result in chain(reader.plan(manifest), reader.checks(manifest)(folder, manifest, tables)):
+    checks = reader.checks(manifest)(folder, manifest, tables) if same_columns(manifest, tables[DATA]) else ()
+    for result in chain(reader.plan(manifest), _file_checks(folder, manifest, tables), checks):
         held = held and (isinstance(result, Remark) or result.holds)
         yield result
     if reader.page is not None:
         page = reader.page(manifest, tables) if held else None
         yield _report(folder, manifest, page, vouched=signature.vouched)
+
+
+def _file_checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Iterable[Check]:
+    """What holds of the files of every release: no cell is a formula, no file is strange, the data are as stated."""
+    data = manifest["data"]
+    apart = [str(data["apart"]["file"])] if "apart" in data else []
+    if "plan" in manifest:
+        yield from formulas_escaped(manifest, [folder / name for name in (str(data["file"]), *apart)])
+    yield from shape(folder, manifest, tables[DATA], apart)
 
 
 def _report(folder: Path, manifest: Mapping[str, Any], page: str | None, *, vouched: bool) -> Check:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from sfumato.bundles.checks.consistency import CUT_SHORT, SEEDED
+from sfumato.bundles.columns import Published
 from sfumato.bundles.files import FOLDER, MANIFEST, REPORT, joint_digest, refuse_existing, sha256
 from sfumato.bundles.manifest.document import SCHEMA, dump, plain, seal
 from sfumato.bundles.provenance import Verification
@@ -32,7 +33,7 @@ from sfumato.core.scratch import page_of
 from sfumato.core.short_repr import Brief
 from sfumato.core.staging import write_private, write_whole
 from sfumato.pipeline.catalog.catalog import catalog
-from sfumato.pipeline.methods import method_of, method_stated
+from sfumato.pipeline.methods import checks_stated, method_of
 from sfumato.pipeline.methods.method import Audit, Request, opening_of
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.plan_checks import plan_checks
@@ -80,6 +81,23 @@ class Release:
     def height(self) -> int:
         """How many released rows there are."""
         return self.rows.height
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Its tables by the stem of their file; the data come first."""
+        return {DATA: self.rows}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What a missing value is written as; the first of these."""
+        published = getattr(self, "published", None)
+        return () if published is None else published.missing
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What the manifest states of the data beside their file."""
+        published: Published = getattr(self, "published")  # noqa: B009  releases that publish otherwise say how
+        return published.to_json()
 
     @property
     def released(self) -> Any:
@@ -233,9 +251,9 @@ def write_data(release: Release, folder: Path) -> dict[str, Any]:
     if parts is not None:
         return stated(release, {parts["file"]: parts["sha256"]}, parts["parts"])
     digests = {}
-    for stem, rows in release.kind.files(release).items():
-        path = folder / f"{stem}.{ending_of(release)}"
-        if release.kind.ending is not None:
+    for stem, rows in release.kind.artifact.files(release).items():
+        path = folder / f"{stem}.{release.kind.artifact.extension_of(release)}"
+        if release.kind.artifact.extension is not None:
             path.write_text("\n".join([*rows.to_series().to_list(), ""]), encoding="utf-8", newline="\n")
             digests[path.name] = sha256(path)
             continue
@@ -245,16 +263,11 @@ def write_data(release: Release, folder: Path) -> dict[str, Any]:
     return stated(release, digests)
 
 
-def ending_of(release: Release) -> str:
-    """How the names of its data files end."""
-    return release.kind.ending or release.plan.output_format
-
-
 def formula_notes(release: Release) -> list[str]:
     """What the steward should know before they open a CSV file with a spreadsheet."""
-    if ending_of(release) != "csv" or release.plan.escape_formulas:
+    if release.kind.artifact.extension_of(release) != "csv" or release.plan.escape_formulas:
         return []
-    risky = [name for rows in release.kind.files(release).values() for name in formula_columns(rows)]
+    risky = [name for rows in release.kind.artifact.files(release).values() for name in formula_columns(rows)]
     return [told_formulas(risky)] if risky else []
 
 
@@ -286,6 +299,7 @@ def stated(release: Release, files: Mapping[str, str], parts: Sequence[Mapping[s
             "made": datetime.now(UTC).date().isoformat(),
             "marks": release.marks,
             "plan": release.plan.public(),
+            "data": kind.artifact.data(release, files),
             **kind.manifest(release, files),
         }
     )
@@ -296,10 +310,10 @@ def stated(release: Release, files: Mapping[str, str], parts: Sequence[Mapping[s
 
 def unwritten(release: Release) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the bundle of a release would state, and its tables, before anything is written."""
-    files: Mapping[str, Any] = release.kind.files(release)
+    files: Mapping[str, Any] = release.kind.artifact.files(release)
     if release.plan.output_format == "parts":
         return stated(release, {FOLDER: joint_digest([])}), {DATA: release.released}
-    body = stated(release, {f"{stem}.{ending_of(release)}": "" for stem in files})
+    body = stated(release, {f"{stem}.{release.kind.artifact.extension_of(release)}": "" for stem in files})
     missing = tuple(body["data"].get("missing", ()))
     return body, {stem: Table(frame=rows, missing=missing) for stem, rows in files.items()}
 
@@ -313,14 +327,6 @@ def versions(*names: str) -> dict[str, str]:
 def _version_of(name: str) -> str:
     """Looked up once: a stream writes many bundles."""
     return version_of(name)
-
-
-def as_written(rows: pl.DataFrame, format_: str, missing: Sequence[str]) -> pl.DataFrame:
-    """The rows as their file has them: a text file has no nulls, so the missing marker is written."""
-    holes = [name for name in rows.columns if rows[name].null_count()]
-    if format_ != "csv" or not holes:
-        return rows
-    return rows.with_columns(pl.col(holes).cast(pl.String).fill_null(missing[0]))
 
 
 def refuse_output(folder: Path, inside: Path | None, *, force: bool) -> None:
@@ -353,7 +359,7 @@ def verify_written(folder: Path, read_back: Written | None, card: Card | None = 
     """
     catalog()  # a broken plugin is no fault of the bundle
     reader = Reader(
-        checks=lambda manifest: method_stated(manifest).checks,
+        checks=checks_stated,
         plan=plan_checks,
         page=None if read_back is None else lambda *_: read_back.page,
         tables=tables_of if read_back is None else lambda *_: read_back.tables,

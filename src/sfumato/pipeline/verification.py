@@ -25,7 +25,7 @@ from sfumato.core.errors import BundleError, ClaimRefuted
 from sfumato.core.run_context import Work
 from sfumato.core.scratch import temporary
 from sfumato.pipeline.catalog.catalog import catalog
-from sfumato.pipeline.methods import method_stated
+from sfumato.pipeline.methods import checks_stated, method_stated
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.plan_checks import plan_checks
 from sfumato.pipeline.release import Form, in_form, public_page, release, write_data
@@ -118,7 +118,7 @@ def verify_again(
 def _verified(folder: Path, card: Card | None) -> Verification:
     catalog()  # a broken plugin is no fault of the bundle
     reader = Reader(
-        checks=lambda manifest: method_stated(manifest).checks,
+        checks=checks_stated,
         plan=plan_checks,
         page=lambda manifest, tables: public_page(method_stated(manifest), manifest, tables, Work()),
         tables=tables_of,

@@ -19,7 +19,7 @@ from sfumato.bundles.files import MANIFEST
 from sfumato.bundles.manifest.document import load, plain
 from sfumato.bundles.manifest.sections import CONDENSED_EPOCH, CONDENSED_KEY, CONDENSED_MODEL
 from sfumato.bundles.provenance import Check, Remark, Verification, same
-from sfumato.bundles.verify import DATA, formulas_escaped, same_columns, shape
+from sfumato.bundles.verify import DATA
 from sfumato.core.claims import Claim
 from sfumato.core.errors import BundleError, listed
 from sfumato.tables.schema import Role
@@ -95,10 +95,6 @@ def condensed_checks(
     """The checks of a condensed release."""
     table, data, stated = tables[DATA], manifest["data"], manifest["recoding"]
     published = Published.from_json(data)
-    yield from formulas_escaped(manifest, [folder / str(data["file"])])
-    yield from shape(folder, manifest, table)
-    if not same_columns(manifest, table):
-        return
     dealt = [name for name, how in stated["columns"].items() if how == "dealt"]
     roles = {name: role for name, role in published.schema.roles.items() if name in dealt}
     rare = list(near_unique_remarks(manifest, table, roles))
@@ -115,8 +111,6 @@ def condensed_checks(
         *(remark.detail for remark in rare),
     ]
     yield marks_fit(manifest, due, Check)
-    if "stream" in manifest:
-        yield from _batch(manifest)
     yield algorithm_fits(manifest, Check)
     yield from _options(manifest)
     yield from _columns(manifest, published)
@@ -126,7 +120,7 @@ def condensed_checks(
     yield from attacks_fit(manifest)
 
 
-def _batch(manifest: Mapping[str, Any]) -> Iterable[Check]:
+def batch_checks(manifest: Mapping[str, Any]) -> Iterable[Check]:
     """The first batch of a stream follows none, every other one does; drawn rows are all that a batch shows."""
     stream = manifest["stream"]
     yield same("batch before this one", stream["before"] is None, stream["batch"] == 1)

@@ -18,7 +18,7 @@ from sfumato.bundles.checks.cells import cells_fit, missing_fits, near_unique_re
 from sfumato.bundles.checks.consistency import algorithm_fits, attacks_fit, marks_fit
 from sfumato.bundles.manifest.document import plain
 from sfumato.bundles.provenance import Check, Remark, rounded
-from sfumato.bundles.verify import DATA, formulas_escaped, same_columns, shape
+from sfumato.bundles.verify import DATA
 from sfumato.core.claims import Claim
 from sfumato.counts.near_unique import unchanged
 from sfumato.counts.transactions import ItemPart, Secret, Transactions, assembled
@@ -259,20 +259,17 @@ def item_checks(
 ) -> Iterable[Check | Remark]:
     """The checks of a release of paths, sets and mixed records."""
     table = tables[DATA]
-    yield from formulas_escaped(manifest, [folder / str(manifest["data"]["file"])])
-    yield from shape(folder, manifest, table)
-    if same_columns(manifest, table):
-        roles = {str(column["name"]): Role(column["role"]) for column in manifest["data"]["columns"]}
-        rare = list(near_unique_remarks(manifest, table, unchanged(roles)))
-        yield from rare
-        yield marks_fit(manifest, [*(remark.detail for remark in rare), *_due(manifest["plan"])], Check)
-        yield algorithm_fits(manifest, Check)
-        counted = [name for name, role in roles.items() if role in (Role.QUASI, Role.SENSITIVE, Role.TARGET)]
-        itemized = [str(c["name"]) for c in manifest["data"]["columns"] if c["type"] in ITEM_TYPES]
-        yield from missing_fits(manifest, [(table, counted)], itemized)
-        yield from _claims(manifest, table, known)
-        yield from items_written(manifest, table)
-        yield from labels_apart(manifest, table)
+    roles = {str(column["name"]): Role(column["role"]) for column in manifest["data"]["columns"]}
+    rare = list(near_unique_remarks(manifest, table, unchanged(roles)))
+    yield from rare
+    yield marks_fit(manifest, [*(remark.detail for remark in rare), *_due(manifest["plan"])], Check)
+    yield algorithm_fits(manifest, Check)
+    counted = [name for name, role in roles.items() if role in (Role.QUASI, Role.SENSITIVE, Role.TARGET)]
+    itemized = [str(c["name"]) for c in manifest["data"]["columns"] if c["type"] in ITEM_TYPES]
+    yield from missing_fits(manifest, [(table, counted)], itemized)
+    yield from _claims(manifest, table, known)
+    yield from items_written(manifest, table)
+    yield from labels_apart(manifest, table)
 
 
 def _claims(manifest: Mapping[str, Any], table: Table, known: KnownItems) -> Iterable[Check]:

@@ -17,7 +17,7 @@ from sfumato.bundles.checks.cells import cells_fit, missing_fits, near_unique_re
 from sfumato.bundles.checks.consistency import algorithm_fits, attacks_fit, marks_fit
 from sfumato.bundles.checks.items import items_written
 from sfumato.bundles.provenance import Check, Remark, same
-from sfumato.bundles.verify import DATA, formulas_escaped, same_columns, shape
+from sfumato.bundles.verify import DATA
 from sfumato.core.errors import ParameterError, PlanError
 from sfumato.core.input_files import read_text
 from sfumato.core.strict_parsing import read_toml
@@ -136,10 +136,6 @@ def sanitized_checks(
 ) -> Iterable[Check | Remark]:
     """The checks of a sanitized release that need no rules."""
     table, data = tables[DATA], manifest["data"]
-    yield from formulas_escaped(manifest, [folder / str(data["file"])])
-    yield from shape(folder, manifest, table)
-    if not same_columns(manifest, table):
-        return
     roles = {str(column["name"]): Role(column["role"]) for column in data["columns"]}
     rare = list(near_unique_remarks(manifest, table, unchanged(roles)))
     yield from rare

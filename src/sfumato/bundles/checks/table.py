@@ -15,7 +15,7 @@ from sfumato.bundles.columns import Published, count_column
 from sfumato.bundles.files import sha256
 from sfumato.bundles.manifest.document import plain
 from sfumato.bundles.provenance import Check, Remark, rounded, same, short_text
-from sfumato.bundles.verify import DATA, SENSITIVE, formulas_escaped, same_columns, shape
+from sfumato.bundles.verify import DATA, SENSITIVE
 from sfumato.core.fractions import rows_within
 from sfumato.counts.classes import Classes
 from sfumato.metrics.metric import Metric
@@ -62,10 +62,6 @@ def table_checks(
     published = Published.from_json(data)
     apart = [str(data["apart"]["file"])] if published.apart else []
     table: Table | EngineSource = tables[DATA]
-    yield from formulas_escaped(manifest, [folder / str(data["file"]), *(folder / name for name in apart)])
-    yield from shape(folder, manifest, table, apart)
-    if not same_columns(manifest, table):
-        return
     rare = list(near_unique_remarks(manifest, table, published.schema.roles))
     yield from rare
     yield marks_fit(manifest, [remark.detail for remark in rare], Check)

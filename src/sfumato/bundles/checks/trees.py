@@ -15,7 +15,7 @@ from msgspec import Meta
 from sfumato.bundles.checks.consistency import algorithm_fits, attacks_fit, marks_fit
 from sfumato.bundles.checks.private import DIFFERENTIAL, neighbours
 from sfumato.bundles.provenance import Check, Remark, rounded, same
-from sfumato.bundles.verify import DATA, same_columns, shape
+from sfumato.bundles.verify import DATA
 from sfumato.core.errors import BundleError, listed
 from sfumato.core.records import UNSET, Count, Listed, Mapped, Name, Number, Record, UnsetType, error_in
 from sfumato.core.strict_parsing import read_json
@@ -360,9 +360,8 @@ def tree_bundle_checks(
 ) -> Iterable[Check | Remark]:
     """The checks of a bundle of trees."""
     table, plan = tables[DATA], manifest["plan"]
-    yield from shape(folder, manifest, table)
-    if not same_columns(manifest, table) or not table.rows:
-        yield Check(what="documents", holds=table.rows > 0, detail=f"{table.rows} documents")
+    if not table.rows:
+        yield Check(what="documents", holds=False, detail=f"{table.rows} documents")
         return
     trees = list[StatedTree]()
     for number, text in enumerate(table.frame[DOCUMENT].to_list(), start=1):

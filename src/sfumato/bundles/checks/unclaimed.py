@@ -15,7 +15,7 @@ from sfumato.bundles.checks.table import identifiers_fit
 from sfumato.bundles.columns import Published
 from sfumato.bundles.manifest.sections import is_named
 from sfumato.bundles.provenance import Check, Remark, same
-from sfumato.bundles.verify import DATA, formulas_escaped, same_columns, shape
+from sfumato.bundles.verify import DATA
 from sfumato.core.errors import listed
 from sfumato.tables.schema import Role
 from sfumato.tables.table import Table, as_text
@@ -31,10 +31,6 @@ def unclaimed_checks(
     """The checks of every such release, with its own; ``warning`` is what it must say first."""
     table, data = tables[DATA], manifest["data"]
     published = Published.from_json(data)
-    yield from formulas_escaped(manifest, [folder / str(data["file"])])
-    yield from shape(folder, manifest, table)
-    if not same_columns(manifest, table):
-        return
     rare = list(near_unique_remarks(manifest, table, published.schema.roles))
     yield from rare
     yield marks_fit(manifest, [warning, *(remark.detail for remark in rare)], Check)

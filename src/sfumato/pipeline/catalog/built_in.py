@@ -23,7 +23,15 @@ from sfumato.metrics.information_loss import (
     Precision,
 )
 from sfumato.pipeline.catalog.models import MODELS
-from sfumato.pipeline.catalog.parts import AlgorithmPart, AttackPart, MethodPart, MetricPart, Parts, ProtocolPart
+from sfumato.pipeline.catalog.parts import (
+    AlgorithmPart,
+    AttackPart,
+    MethodPart,
+    MetricPart,
+    Parts,
+    ProtocolPart,
+    SectionPart,
+)
 from sfumato.tables.files import FORMATS
 
 SPOKEN_OF = 6
@@ -360,6 +368,21 @@ ATTACKS = (
 )
 
 
+def _session_checks() -> Any:
+    from sfumato.pipeline.methods.joint import session_checks
+
+    return session_checks
+
+
+def _batch_checks() -> Any:
+    from sfumato.bundles.checks.condensed import batch_checks
+
+    return batch_checks
+
+
+SECTIONS = (SectionPart(name="session", load=_session_checks), SectionPart(name="stream", load=_batch_checks))
+
+
 def _protocol(name: str) -> Any:
     """One of our protocols; it is imported when a session names it."""
     protocol: Any
@@ -417,5 +440,6 @@ PARTS = Parts(
     algorithms=ALGORITHMS,
     attacks=ATTACKS,
     formats=FORMATS,
+    sections=SECTIONS,
     protocols=PROTOCOLS,
 )

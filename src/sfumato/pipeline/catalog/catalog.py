@@ -29,6 +29,7 @@ from sfumato.pipeline.catalog.parts import (
     ModelPart,
     Parts,
     ProtocolPart,
+    SectionPart,
 )
 from sfumato.pipeline.plan.keys import Keys
 from sfumato.reports.language import number, translated
@@ -66,6 +67,8 @@ class Catalog:
     """File formats."""
     protocols: Mapping[str, ProtocolPart]
     """Protocols of several parties."""
+    sections: Mapping[str, SectionPart]
+    """Sections of manifests."""
     built_in: Parts
     """The parts among them that sfumato itself brings."""
 
@@ -217,6 +220,7 @@ def catalog() -> Catalog:
         attacks=_collected(every, lambda parts: [(part.name, part) for part in parts.all_attacks]),
         protocols=_collected(every, lambda parts: [(part.name, part) for part in parts.protocols]),
         formats=_collected(every, lambda parts: [(file_format.name, file_format) for file_format in parts.formats]),
+        sections=_collected(every, lambda parts: [(part.name, part) for part in parts.sections]),
         built_in=every[0][1],
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Protocol
 
 from sfumato.attacks.finding import Finding, Limit
 from sfumato.attacks.guarantees import Reader, nothing
 from sfumato.attacks.subject import Subject
+from sfumato.bundles.provenance import Check
 from sfumato.core.errors import ParameterError, PlanError, listed, nearest
 from sfumato.core.randomness import Chance
 from sfumato.core.records import decoded, record_of
@@ -198,6 +199,16 @@ class ProtocolPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SectionPart:
+    """A section that manifests of several methods may have, with its checks."""
+
+    name: str
+    """The key of the manifest."""
+    load: Callable[[], Callable[[Mapping[str, Any]], Iterable[Check]]]
+    """Its checks; the module is imported when a manifest has the section."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """Everything that a package brings."""
 
@@ -214,6 +225,8 @@ class Parts:
     """Attacks."""
     formats: tuple[Format, ...] = ()
     """File formats."""
+    sections: tuple[SectionPart, ...] = ()
+    """Sections of manifests."""
     protocols: tuple[ProtocolPart, ...] = ()
     """Protocols of several parties."""
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import polars as pl
 
 from sfumato.attacks.finding import Finding
 from sfumato.attacks.randomized_answers import Coin, CoinedQuestion, NoisyColumns, RandomizedAnswers, Reals
@@ -33,7 +32,7 @@ from sfumato.pipeline.methods.method import Audit, Method, Summary, over, warned
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.evaluation import AttackPlan
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import as_written, stated, versions
+from sfumato.pipeline.release import stated, versions
 from sfumato.reports.collected import CollectedFacts, EstimateShown, PromiseShown, render
 from sfumato.reports.language import translated
 from sfumato.tables.table import Table, as_text
@@ -60,16 +59,9 @@ def refuse_frontier(plan: Plan) -> NoReturn:
     raise PlanError("collection: a frontier compares ways to change a table; `sfumato collect privacy` compares coins")
 
 
-def files(release: CollectedRelease) -> dict[str, pl.DataFrame]:
-    """The shown answers, and what stands beside them."""
-    return {"data": as_written(release.rows, release.plan.output_format, release.published.missing)}
-
-
 def manifest(release: CollectedRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: everything is computed from the rows and the specification."""
-    ((data, digest),) = files.items()
     return {
-        "data": {"file": data, "sha256": digest, **release.published.to_json()},
         "claims": [{"model": claim.model, "parameters": dict(claim.parameters)} for claim in release.claims],
         "specification": release.specification,
         "reconstruction": release.estimates.to_json(),
@@ -427,7 +419,6 @@ METHOD = Method(
     recode=collected_stages.recode,
     judge=collected_stages.judge,
     attack=attack,
-    files=files,
     manifest=manifest,
     checks=_checks,
     subject=refuse_subject,

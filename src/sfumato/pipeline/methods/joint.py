@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from sfumato.bundles.checks.joint import JOINT_ONLY, joint_checks, written
 from sfumato.bundles.files import sha256
 from sfumato.bundles.manifest.document import SCHEMA, plain
-from sfumato.bundles.provenance import Check, Remark, Verification, same
+from sfumato.bundles.provenance import Check, Verification, same
 from sfumato.bundles.signatures import Signer, sign
 from sfumato.bundles.staging import staged
 from sfumato.core.errors import BundleError, ClaimRefuted, ParameterError
@@ -19,6 +19,7 @@ from sfumato.core.run_context import Work
 from sfumato.core.strict_parsing import read_json
 from sfumato.parties.network.session import digest_of, terms_of
 from sfumato.parties.protocols import JointResult
+from sfumato.pipeline.artifacts import SESSION_RESULT
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods.method import Method
 from sfumato.pipeline.methods.supports import Supports
@@ -125,12 +126,6 @@ def _stated(session: Mapping[str, Any], digest: str) -> dict[str, Any]:
     return body
 
 
-def checks(folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, Table]) -> Iterable[Check | Remark]:
-    """The result follows from its document; terms and leakage are those of the protocol that is named."""
-    yield from joint_checks(folder, manifest, tables)
-    yield from session_checks(manifest)
-
-
 def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
     """The report, from manifest and document alone."""
     session = manifest["session"]
@@ -182,10 +177,9 @@ METHOD = Method(
     recode=_no_plan,
     judge=_no_plan,
     attack=_no_plan,
-    ending="json",
-    files=_no_plan,
+    artifact=SESSION_RESULT,
     manifest=_no_plan,
-    checks=checks,
+    checks=joint_checks,
     again=_no_plan,
     subject=_no_rows,
     apply=_no_rows,

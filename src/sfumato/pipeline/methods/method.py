@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import polars as pl
-
 from sfumato.attacks.finding import Finding, Outcome
 from sfumato.attacks.subject import Subject
 from sfumato.bundles.manifest.document import plain
@@ -17,6 +15,7 @@ from sfumato.bundles.provenance import Check, Remark
 from sfumato.core.claims import Claim
 from sfumato.core.errors import ClaimRefuted, PlanError
 from sfumato.core.run_context import Work
+from sfumato.pipeline.artifacts import ROWS, Artifact
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.reports.language import count, share, translated
@@ -317,6 +316,8 @@ class Method:
     """The keys of [algorithm] that every plan of this kind may have, beside those of every plan."""
     needs: tuple[tuple[str, str], ...] = ()
     """Modules of extras without which no release can be made, each with what needs it."""
+    artifact: Artifact = ROWS
+    """What it publishes."""
     supports: Supports
     """What a plan may ask of it."""
     check: Callable[[Plan], None] = lambda plan: None
@@ -339,10 +340,8 @@ class Method:
     """What the rows meet and what they lost; a claim that does not hold is a fault of the search and is refused."""
     attack: Callable[[Any, Work], Audit]
     """What adversaries can do with a release; more than the plan allows is refused."""
-    files: Callable[[Any], dict[str, pl.DataFrame]]
-    """The tables that a bundle holds, by the stem of their file; the data come first."""
     manifest: Callable[[Any, Mapping[str, str]], dict[str, Any]]
-    """What a manifest states beside what every manifest states; the data files come with their digests."""
+    """What a manifest states beside what those of all methods state; the data files come with their digests."""
     checks: Callable[[Path, Manifest, Mapping[str, Table]], Iterable[Check | Remark]]
     """What is looked at when a bundle is verified: given its folder, its manifest and its tables."""
     again: Callable[[Path, Manifest, Plan, object, Work], Iterable[Check]] | None = None
@@ -358,8 +357,6 @@ class Method:
     parts: Callable[..., Audit] | None = None
     """Attacks on a bundle of many files: given folder, manifest, original and attack plan, and by name control, plan,
     seed and work; None: there are no such bundles."""
-    ending: str | None = None
-    """How its data file ends where that is no table but a document a line; None: as the plan's format."""
     apply: Callable[[Manifest, object, Outside], Applied]
     """New records under the recoding that a manifest states."""
     public_page: Callable[[Manifest, Mapping[str, Table], Work], str]

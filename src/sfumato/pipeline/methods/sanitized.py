@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-import polars as pl
-
 from sfumato.attacks.finding import Finding
 from sfumato.attacks.lowered_thresholds import LoweredThresholds, SanitizedSubject
 from sfumato.bundles.checks.sanitized import KEY, UNKNOWN, released_sets, sanitized_checks, thresholds_of
@@ -18,6 +16,7 @@ from sfumato.core.run_context import Work
 from sfumato.counts.frequent_itemsets import frequent_itemsets
 from sfumato.mining.association_rules import SideEffects, association_rules
 from sfumato.pipeline.apply import no_rule
+from sfumato.pipeline.artifacts import ITEM_ROWS
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.frontier.axes import Axis, Record
 from sfumato.pipeline.methods import sanitized_stages
@@ -26,7 +25,7 @@ from sfumato.pipeline.methods.sanitized_stages import SanitizedRelease, longest_
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.evaluation import Grid, Tree
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import Release, as_written, unwritten, versions
+from sfumato.pipeline.release import Release, unwritten, versions
 from sfumato.reports.language import translated
 from sfumato.reports.rules import SanitizedFacts, render
 from sfumato.tables.table import Table
@@ -85,23 +84,11 @@ def refuse_records(manifest: Mapping[str, Any], records: object, outside: object
     raise no_rule(str(manifest["recoding"]["algorithm"]))
 
 
-def files(release: SanitizedRelease) -> dict[str, pl.DataFrame]:
-    """The released records."""
-    return {"data": as_written(release.rows, release.plan.output_format, release.prepared.table.missing)}
-
-
 def manifest(release: SanitizedRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: thresholds and commitments; what was hidden and lost is the steward's."""
-    ((data, digest),) = files.items()
+    (digest,) = files.values()
     limits = release.prepared.problem.thresholds
     return {
-        "data": {
-            "file": data,
-            "sha256": digest,
-            "rows": release.rows.height,
-            "columns": [_published(release, name) for name in release.rows.columns],
-            "missing": list(release.prepared.table.missing),
-        },
         "claims": [],
         "hiding": {
             "min_support": float(limits.min_support),
@@ -117,12 +104,6 @@ def manifest(release: SanitizedRelease, files: Mapping[str, str]) -> dict[str, A
         **release.audit.stated(),
         "versions": versions("numpy", "numba", "polars"),
     }
-
-
-def _published(release: SanitizedRelease, name: str) -> dict[str, Any]:
-    column = release.plan.columns[name]
-    description: dict[str, Any] = {"name": name, "role": str(column.role), "type": "text"}
-    return description | ({"type": "set", "separator": column.separator} if name == release.prepared.column else {})
 
 
 def promises(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -341,7 +322,7 @@ METHOD = Method(
     recode=sanitized_stages.recode,
     judge=sanitized_stages.judge,
     attack=attack,
-    files=files,
+    artifact=ITEM_ROWS,
     manifest=manifest,
     checks=sanitized_checks,
     again=sanitized_stages.again,

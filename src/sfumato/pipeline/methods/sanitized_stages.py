@@ -174,6 +174,22 @@ class SanitizedRelease(Release):
         return near_unique_columns(self.rows, unchanged(roles), self.prepared.table.missing, asked_size(()))
 
     @property
+    def missing(self) -> tuple[str, ...]:
+        """What a missing value is written as."""
+        return self.prepared.table.missing
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """How the cells of every column are read."""
+        columns = []
+        for name in self.rows.columns:
+            column = self.plan.columns[name]
+            is_set = name == self.prepared.column
+            cells = {"type": "set", "separator": column.separator} if is_set else {"type": "text"}
+            columns.append({"name": name, "role": str(column.role), **cells})
+        return {"rows": self.rows.height, "columns": columns, "missing": list(self.missing)}
+
+    @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release: first of all, that it is not anonymous."""
         blocked = [BLOCKED] if self.outcome.unknown is not None else []

@@ -35,7 +35,7 @@ from sfumato.pipeline.inputs import load_table, marked
 from sfumato.pipeline.methods.method import Audit, Method, Request, SearchResult, Summary, over, warned
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import Release, as_written, versions
+from sfumato.pipeline.release import Release, versions
 from sfumato.reports.language import translated
 from sfumato.reports.unclaimed_rows import UnclaimedFacts, render_unclaimed
 from sfumato.tables.schema import Role, Schema
@@ -218,9 +218,6 @@ class UnclaimedRows(ABC):
             recode=self._recode,
             judge=self._judge,
             attack=self._attack,
-            files=lambda release: {
-                "data": as_written(release.rows, release.plan.output_format, release.published.missing)
-            },
             manifest=self._manifest,
             checks=self._checks,
             again=self._again,
@@ -322,10 +319,8 @@ class UnclaimedRows(ABC):
         return "there is nothing that it could be made on"
 
     def _manifest(self, release: UnclaimedRelease, files: Mapping[str, str]) -> dict[str, Any]:
-        ((data, digest),) = files.items()
         dropped = release.original.dropped_rows
         return {
-            "data": {"file": data, "sha256": digest, **release.published.to_json()},
             "claims": [],
             "recoding": {
                 "algorithm": release.algorithm,

@@ -23,7 +23,7 @@ from sfumato.pipeline.methods.condensed.release import CondensedRelease, DrawnRe
 from sfumato.pipeline.methods.method import Method, Summary, warned
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import as_written, unwritten, versions
+from sfumato.pipeline.release import unwritten, versions
 from sfumato.reports.condensed import ColumnShown, CondensedFacts, PairShown, render
 from sfumato.reports.language import count, figured, translated
 from sfumato.tables.table import Table
@@ -114,17 +114,10 @@ def refuse_frontier(plan: Plan) -> NoReturn:
     )
 
 
-def files(release: DrawnRelease) -> dict[str, pl.DataFrame]:
-    """The released rows."""
-    return {"data": as_written(release.rows, release.plan.output_format, release.published.missing)}
-
-
 def manifest(release: DrawnRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: how records were drawn and how large groups were, and no statistic of any group."""
-    ((data, digest),) = files.items()
     condense = release.condense
     return {
-        "data": {"file": data, "sha256": digest, **release.published.to_json()},
         "claims": [claim.to_json() for claim in release.claims],
         "recoding": {
             "algorithm": release.algorithm,
@@ -276,7 +269,6 @@ METHOD = Method(
     recode=stages.recode,
     judge=stages.judge,
     attack=stages.attack,
-    files=files,
     manifest=manifest,
     checks=condensed_checks,
     again=stages.again,

@@ -17,6 +17,7 @@ from sfumato.core.errors import SfumatoError
 from sfumato.core.run_context import Work
 from sfumato.core.strict_parsing import read_toml
 from sfumato.models.item_models import ItemModel
+from sfumato.pipeline.artifacts import ITEM_ROWS
 from sfumato.pipeline.catalog.catalog import catalog, parameters
 from sfumato.pipeline.inputs import marked
 from sfumato.pipeline.methods.items import attack, problem, stages
@@ -362,7 +363,7 @@ METHOD = Method(
     recode=stages.recode,
     judge=stages.judge,
     attack=attack.attack_records,
-    files=stages.files,
+    artifact=ITEM_ROWS,
     manifest=stages.manifest,
     checks=lambda *bundle: item_checks(*bundle, known=problem.ItemModels()),
     subject=attack.refuse_bundle,

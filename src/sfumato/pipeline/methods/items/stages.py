@@ -39,7 +39,7 @@ from sfumato.pipeline.inputs import load_table, marked
 from sfumato.pipeline.methods.items.problem import ItemPrepared, item_algorithm, item_marks, item_table
 from sfumato.pipeline.methods.method import Method, Request, SearchResult
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import Release, as_written, versions
+from sfumato.pipeline.release import Release, versions
 from sfumato.reports.items.facts import GridCounts, ItemColumnFacts, ItemFacts, SequenceFacts, Spot
 from sfumato.reports.items.page import claimed
 from sfumato.reports.language import retold, translated
@@ -131,6 +131,17 @@ class ItemRelease(Release):
         """The columns beside paths and sets that nearly single people out, as anybody can count in the release."""
         k = asked_size(claim.parameters for claim in self.claims)
         return near_unique_columns(self.rows, unchanged(self.prepared.schema.roles), self.prepared.table.missing, k)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What a missing value is written as."""
+        return self.prepared.table.missing
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """How the cells of every column are read."""
+        columns = [_published(self.plan, self.prepared, name) for name in self.rows.columns]
+        return {"rows": self.rows.height, "columns": columns, "missing": list(self.missing)}
 
     @property
     def marks(self) -> list[str]:
@@ -412,26 +423,13 @@ def _shown_cells(plan: Plan, space: ItemSpace, outcome: ItemOutcome) -> pl.Serie
 # The file of a release of paths and sets, and what its manifest states.
 
 
-def files(release: ItemRelease) -> dict[str, pl.DataFrame]:
-    """The released records."""
-    return {"data": as_written(release.rows, release.plan.output_format, release.prepared.table.missing)}
-
-
 def manifest(release: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated; ``files`` has the data file's name and digest.
 
     What was left out and lost is measured against the original, and how the search went depends on it: that is for the
     inside report.
     """
-    ((data, digest),) = files.items()
     return {
-        "data": {
-            "file": data,
-            "sha256": digest,
-            "rows": release.rows.height,
-            "columns": [_published(release.plan, release.prepared, name) for name in release.rows.columns],
-            "missing": list(release.prepared.table.missing),
-        },
         "claims": [claim.to_json() for claim in release.claims],
         "recoding": {
             "algorithm": release.algorithm,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,12 @@ from msgspec import structs
 from sfumato.attacks.labels import coverage_of
 from sfumato.attacks.subject import Coverage, Subject
 from sfumato.bundles.checks.private import claimed, counts_of, private_checks
-from sfumato.bundles.provenance import Check, Remark
 from sfumato.bundles.verify import read_released
 from sfumato.core.errors import BundleError, SfumatoError, unknown_column
 from sfumato.core.run_context import Work
 from sfumato.dp.accounting import Promise
 from sfumato.dp.events import from_json, to_json
-from sfumato.pipeline.methods.method import Audit, Counted, Manifest, Method, Summary, warned
+from sfumato.pipeline.methods.method import Audit, Counted, Method, Summary, warned
 from sfumato.pipeline.methods.private import plan as private_plan
 from sfumato.pipeline.methods.private import stages
 from sfumato.pipeline.methods.private.domains import declared, prepared
@@ -272,14 +271,6 @@ def _comparison(plan: Plan) -> Comparison:
     return PrivateComparison()
 
 
-def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> Iterable[Check | Remark]:
-    yield from private_checks(folder, manifest, tables)
-    if "session" in manifest:
-        from sfumato.pipeline.methods.joint import session_checks
-
-        yield from session_checks(manifest)
-
-
 def _preview(plan: Plan, table: Table) -> Counted:
 
     return CountedNoise(plan, table)
@@ -309,9 +300,8 @@ METHOD = Method(
     judge=stages.judge,
     # What attackers find would be read off the private table: no epsilon covers it.
     attack=lambda release, work: Audit(),
-    files=lambda release: {"data": release.rows},
     manifest=stages.manifest,
-    checks=_checks,
+    checks=private_checks,
     again=stages.same_domains,
     subject=private_subject,
     apply=stages.apply_labels,

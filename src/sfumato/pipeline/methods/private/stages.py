@@ -30,7 +30,7 @@ from sfumato.pipeline.methods.private.domains import Ready, declared_table, rele
 from sfumato.pipeline.methods.private.plan import foreseen, private_algorithm, promise_of, searches, with_found
 from sfumato.pipeline.payment import payer, pinned, refuse_rolled_back
 from sfumato.pipeline.plan.plan import Plan
-from sfumato.pipeline.release import Release, versions
+from sfumato.pipeline.release import Release, stated, versions
 from sfumato.tables.schema import Role
 from sfumato.tables.table import Table
 
@@ -95,6 +95,14 @@ class PrivateRelease(Release):
         """The event of the ledger that paid for it: what the manifest cites."""
         return None if self.charge is None else self.charge[0].receipt(self.charge[1])
 
+    @property
+    def described(self) -> dict[str, Any]:
+        """Roles and types of the columns, which have no missing values."""
+        target = self.domains.get("target")
+        roles = dict.fromkeys(self.outcome.columns, "quasi") | ({target["name"]: "target"} if target else {})
+        columns = [{"name": n, "role": roles.get(n, COUNT), "type": _kind(self.rows, n)} for n in self.rows.columns]
+        return {"rows": self.rows.height, "columns": columns}
+
     def about_to_appear(self, folder: Path) -> None:
         """The ledger must hold what a bundle cites that is replaced here; and it notes where this one lies."""
         if self.charge is not None:
@@ -104,7 +112,7 @@ class PrivateRelease(Release):
 
     def transform(self, records: object, *, outside: Outside = "refuse") -> Applied:
         """New records in the labels of the release; values outside the domain are refused, starred or left out."""
-        return apply_labels(manifest(self, {"": ""}), records, outside)
+        return apply_labels(stated(self, {"": ""}), records, outside)
 
 
 # The file of a private release, what its manifest states, and new records under it.
@@ -112,15 +120,11 @@ class PrivateRelease(Release):
 
 def manifest(release: PrivateRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated; ``files`` has the data file's name and digest."""
-    ((data, digest),) = files.items()
     target = release.domains.get("target")
     noise = {
         error.column: dict(zip(error.labels, error.deviation.tolist(), strict=True)) for error in release.outcome.errors
     }
-    roles = dict.fromkeys(release.outcome.columns, "quasi") | ({target["name"]: "target"} if target else {})
-    columns = [{"name": n, "role": roles.get(n, COUNT), "type": _kind(release.rows, n)} for n in release.rows.columns]
     return {
-        "data": {"file": data, "sha256": digest, "rows": release.rows.height, "columns": columns},
         "claims": [{"model": claim.model, "parameters": dict(claim.parameters)} for claim in release.claims],
         "domains": release.domains,
         "ledger": to_json(release.event),

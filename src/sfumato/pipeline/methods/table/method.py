@@ -86,11 +86,7 @@ def _notes(prepared: Prepared) -> list[str]:
 
 
 def _checks(folder: Path, manifest: Manifest, tables: Mapping[str, Table]) -> Iterable[Check | Remark]:
-    yield from table_checks(folder, manifest, tables, known=catalog(), requested_models=table_plan.requested_models)
-    if "session" in manifest:
-        from sfumato.pipeline.methods.joint import session_checks
-
-        yield from session_checks(manifest)
+    return table_checks(folder, manifest, tables, known=catalog(), requested_models=table_plan.requested_models)
 
 
 def _attack_parts(*args: Any, **options: Any) -> Audit:
@@ -131,7 +127,6 @@ METHOD = Method(
     recode=stages.recode,
     judge=stages.judge,
     attack=stages.attack_release,
-    files=release.files,
     manifest=release.manifest,
     checks=_checks,
     subject=subject.bundle_subject,

@@ -42,7 +42,7 @@ from sfumato.pipeline.methods.table.report import (
     public_facts,
     utility_facts,
 )
-from sfumato.pipeline.release import Release, as_written, unwritten, versions
+from sfumato.pipeline.release import Release, unwritten, versions
 from sfumato.reports.language import translated
 from sfumato.reports.table_facts import ColumnFacts, ReportFacts, SearchFacts
 from sfumato.tables.frames import from_frame
@@ -96,6 +96,11 @@ class TableRelease(Release):
     def smallest_class(self) -> dict[str, int]:
         """K under both readings of unknown cells."""
         return smallest(required(self.classes, self.published))
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The released rows, and the sensitive values where they are published apart."""
+        return super().tables | ({} if self.sensitive is None else {"sensitive": self.sensitive})
 
     @property
     def suppressed_rows(self) -> int:
@@ -473,26 +478,13 @@ def _sample(release: TableRelease) -> dict[str, Any]:
 # The files of a release of a table, and what its manifest states.
 
 
-def files(release: TableRelease) -> dict[str, pl.DataFrame]:
-    """The released rows, and the sensitive values where they are published apart."""
-    tables = {"data": release.rows} | ({} if release.sensitive is None else {"sensitive": release.sensitive})
-    return {
-        stem: as_written(rows, release.plan.output_format, release.published.missing) for stem, rows in tables.items()
-    }
-
-
 def manifest(release: TableRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated; ``files`` are the data files' names and digests.
 
     Every figure follows from the data file and from declared facts, or is one of the few that
     ``bundles.provenance`` names.
     """
-    (data, digest), *apart = files.items()
-    data_section = {"file": data, "sha256": digest, **release.published.to_json()}
-    if apart:
-        data_section["apart"] = {**data_section["apart"], "file": apart[0][0], "sha256": apart[0][1]}
     return {
-        "data": data_section,
         "claims": [claim.to_json() for claim in release.claims],
         "smallest_class": release.smallest_class,
         "recoding": {"algorithm": release.algorithm, "why": release.why, "columns": release.stated_columns},

@@ -24,6 +24,7 @@ from sfumato.mining.rule_document import rule_of
 from sfumato.mining.tree_document import TreeDocument
 from sfumato.mining.tree_publishing import NoisyTree
 from sfumato.pipeline.apply import no_rule
+from sfumato.pipeline.artifacts import MODEL_DOCUMENT
 from sfumato.pipeline.methods.method import Method, Request, Summary, warned
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.methods.tree import attack, plan, stages
@@ -68,17 +69,10 @@ def refuse_frontier(plan: Plan) -> NoReturn:
 
 def manifest(release: TreeRelease, files: Mapping[str, str]) -> dict[str, Any]:
     """What is stated: everything about leaves is computed from the documents."""
-    ((data, digest),) = files.items()
     shape = [_shape(read_model(text)) for text in release.rows[DOCUMENT].to_list()]
     noisy = release.found if isinstance(release.found, NoisyTree) else None
     left_out = release.prepared.left_out
     return {
-        "data": {
-            "file": data,
-            "sha256": digest,
-            "rows": release.rows.height,
-            "columns": [{"name": DOCUMENT, "role": "keep", "type": "text"}],
-        },
         "claims": [claim.to_json() for claim in release.claims],
         "trees": shape,
         "recoding": {
@@ -314,8 +308,7 @@ METHOD = Method(
     recode=stages.recode,
     judge=stages.judge,
     attack=attack.attack,
-    ending="json",
-    files=lambda release: {"data": release.rows},
+    artifact=MODEL_DOCUMENT,
     manifest=manifest,
     checks=tree_bundle_checks,
     again=made_again,

@@ -74,6 +74,11 @@ class TreeRelease(Release):
         return None if self.charge is None else self.charge[0].receipt(self.charge[1])
 
     @property
+    def described(self) -> dict[str, Any]:
+        """One document a line."""
+        return {"rows": self.rows.height, "columns": [{"name": DOCUMENT, "role": "keep", "type": "text"}]}
+
+    @property
     def marks(self) -> list[str]:
         """Warnings that belong to the release."""
         l_diversity = self.plan.privacy.get("l_diversity", {})
