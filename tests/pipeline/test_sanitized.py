@@ -234,7 +234,7 @@ def test_a_frontier_of_the_methods(place):
         ({"hidden": {"files": "x"}}, "privacy.hidden_rules.files: unknown key"),
         ({"privacy": {"k_anonymity": 2}}, "privacy.k_anonymity: .* meets no model beside 'hidden_rules'"),
         ({"method": "mondrian"}, "algorithm.name: 'mondrian' hides no rules"),
-        ({"algorithm": {"by": "lift"}, "method": "hide-items"}, "algorithm.by must be one of support, confidence"),
+        ({"algorithm": {"by": "lift"}, "method": "hide-items"}, "algorithm.by must be one of 'confidence', 'support'"),
         ({"algorithm": {"by": "support"}}, "algorithm.by: auto takes no options"),
         ({"columns": {"shop": {"role": "sensitive"}}}, "columns.shop.role: 'sensitive' would promise"),
         ({"columns": {"basket": {"role": "keep", "type": "set"}}}, "columns.basket.role: the column of sets must be"),

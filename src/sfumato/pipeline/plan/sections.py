@@ -171,7 +171,7 @@ class AlgorithmPlan(Record, frozen=True, kw_only=True, rename={"options": INTERN
     """How long an algorithm that can stop early may search: a second stands for ten million steps."""
     alternatives: Annotated[Number, must("a number of seconds, 0 for none")] = _ALTERNATIVES
     """Seconds of processor time in which ``auto`` also tries other searches, to say what they would lose."""
-    seed: Annotated[int, must("a whole number that is not negative", ge=0)] | None = None
+    seed: Annotated[int, Meta(ge=0)] | None = None
     """For studies only: the manifest marks such a release."""
     options: dict[str, Any] = msgspec.field(default_factory=dict)
     """What the named algorithm itself can be told."""
