@@ -298,6 +298,8 @@ class UnclaimedRows(ABC):
         inner, chance = work.within(attack_plan.seconds), Chance(seed=release.plan.algorithm.seed)
         findings, skipped = list[Finding](), dict[str, str]()
         chosen = catalog().chosen_attacks(attack_plan.attacks, self.name)
+        if not chosen:
+            skipped["any attack"] = "the catalog has none on such rows"
         for place, (name, part) in enumerate(chosen.items()):
             work.advance("attack", place, len(chosen))
             attack = part.make(attack_plan.trials)
