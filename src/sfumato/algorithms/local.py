@@ -10,12 +10,8 @@ import numpy as np
 
 from sfumato.algorithms.feasibility import mended, refuse_models, refuse_unreachable, why_nothing_fits
 from sfumato.algorithms.labels import levelled, recoded
-from sfumato.algorithms.lattice.datafly import datafly
-from sfumato.algorithms.lattice.greedy import greedy
-from sfumato.algorithms.lattice.incognito import incognito
 from sfumato.algorithms.lattice.nodes import MOST_NODES
 from sfumato.algorithms.lattice.optimal import optimal
-from sfumato.algorithms.lattice.samarati import samarati
 from sfumato.algorithms.local_groups import Groups, ascend, carved, costs_of
 from sfumato.algorithms.mondrian import mondrian
 from sfumato.algorithms.problem import Grain, Levels, Outcome, Problem
@@ -106,7 +102,7 @@ def _better(outcome: Outcome, problem: Problem, work: Work, method: Method) -> O
 
 
 def _search(problem: Problem) -> Callable[[Problem, Work], Outcome]:
-    return greedy if problem.nodes > MOST_NODES else optimal
+    return _lattice_search("greedy" if problem.nodes > MOST_NODES else "optimal")
 
 
 def _again(groups: Groups, work: Work) -> int:
@@ -148,13 +144,23 @@ def _cut_rest(groups: Groups, work: Work) -> None:
 
 
 Base = Literal["optimal", "samarati", "incognito", "datafly", "greedy"]
-_BASES: dict[str, Callable[[Problem, Work], Outcome]] = {
-    "optimal": optimal,
-    "samarati": samarati,
-    "incognito": incognito,
-    "datafly": datafly,
-    "greedy": greedy,
-}
+
+
+def _lattice_search(name: Base) -> Callable[[Problem, Work], Outcome]:
+    """A search of the lattice; it is imported when it is needed."""
+    search: Callable[[Problem, Work], Outcome]
+    match name:
+        case "samarati":
+            from sfumato.algorithms.lattice.samarati import samarati as search
+        case "incognito":
+            from sfumato.algorithms.lattice.incognito import incognito as search
+        case "datafly":
+            from sfumato.algorithms.lattice.datafly import datafly as search
+        case "greedy":
+            from sfumato.algorithms.lattice.greedy import greedy as search
+        case _:
+            search = optimal
+    return search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +188,7 @@ class CellSuppression:
         """Recode, and bring back what was set aside."""
         refuse_models(problem, "cell-suppression")
         room = max(problem.limit, rows_within(self.aside, problem.cells.rows))
-        outcome = _BASES[self.base](replace(problem, limit=room, suppressed="remove"), work)
+        outcome = _lattice_search(self.base)(replace(problem, limit=room, suppressed="remove"), work)
         levels = outcome.levels or ()
         groups = Groups(problem)
         problem = groups.problem

@@ -6,32 +6,15 @@ import _thread
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from types import FrameType
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from sfumato.cli import (
-    attack,
-    budget,
-    collect,
-    frontier,
-    party,
-    profile,
-    query,
-    release,
-    reproduce,
-    rules,
-    stream,
-    tour,
-    tree,
-    verify,
-)
-from sfumato.cli import graded as graded_verbs
 from sfumato.cli.output import json_text
 from sfumato.core.errors import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Interrupted, SfumatoError, visible
 from sfumato.core.run_context import STOPS
@@ -171,7 +154,7 @@ def completion(
     from typer.main import get_command
 
     completions: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
-    script = completions[shell](get_command(app), {}, "sfumato", PARTS["complete_var"]).source_template % PARTS
+    script = completions[shell](get_command(_whole()), {}, "sfumato", PARTS["complete_var"]).source_template % PARTS
     typer.echo(script.replace(f"={shell}_complete", f"=complete_{shell}").strip())
 
 
@@ -199,67 +182,145 @@ def _interruptible(verb: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-app = typer.Typer(
-    cls=ByTask,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    help="Publish data about people: verified, measured, explained.",
-)
-for verb in (
-    tour.demo,
-    profile.profile,
-    release.release,
-    verify.verify,
-    verify.report,
-    attack.attack,
-    release.apply,
-    frontier.frontier,
-    profile.dimensions,
-    query.query,
-    stream.stream,
-    query.audit,
-    rules.rules,
-    rules.channels,
-    attack.audit_noise,
-    reproduce.reproduce,
-    tour.models,
-    tour.algorithms,
-    tour.metrics,
-    tour.attacks,
-    tour.schema,
-    tour.studio,
-    completion,
-):
-    app.command()(_interruptible(verb))
-ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grant and look at privacy budgets.")
-for about in (budget.show, budget.grant, budget.history, budget.check, budget.witness, budget.bind, budget.backup):
-    ledgers.command()(_interruptible(about))
-app.add_typer(ledgers, name="budget")
-keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make keys to sign bundles with, and read cards.")
-for key_command in (release.new, release.card):
-    keys.command()(_interruptible(key_command))
-app.add_typer(keys, name="key")
-collections = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Randomize answers where they are given.")
-for stage in (collect.design, collect.privacy, collect.respond, collect.reconstruct):
-    collections.command()(_interruptible(stage))
-app.add_typer(collections, name="collect")
-trees = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Share trees instead of data, and learn from them."
-)
-for part in (tree.publish, tree.learn, tree.predict, tree.experiment):
-    trees.command()(_interruptible(part))
-app.add_typer(trees, name="tree")
-parties = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Compute together without showing data.")
-for act in (party.init, party.card, party.show, party.run, party.demo):
-    parties.command()(_interruptible(act))
-app.add_typer(parties, name="party")
+def _verb(name: str) -> Callable[..., None]:  # noqa: PLR0912  one for each command
+    """The function of a command; its module is imported when the command is needed."""
+    verb: Any
+    match name:
+        case "demo":
+            from sfumato.cli.tour import demo as verb
+        case "profile":
+            from sfumato.cli.profile import profile as verb
+        case "release":
+            from sfumato.cli.release import release as verb
+        case "verify":
+            from sfumato.cli.verify import verify as verb
+        case "report":
+            from sfumato.cli.verify import report as verb
+        case "attack":
+            from sfumato.cli.attack import attack as verb
+        case "apply":
+            from sfumato.cli.release import apply as verb
+        case "frontier":
+            from sfumato.cli.frontier import frontier as verb
+        case "dimensions":
+            from sfumato.cli.profile import dimensions as verb
+        case "query":
+            from sfumato.cli.query import query as verb
+        case "stream":
+            from sfumato.cli.stream import stream as verb
+        case "audit":
+            from sfumato.cli.query import audit as verb
+        case "rules":
+            from sfumato.cli.rules import rules as verb
+        case "channels":
+            from sfumato.cli.rules import channels as verb
+        case "audit-noise":
+            from sfumato.cli.attack import audit_noise as verb
+        case "reproduce":
+            from sfumato.cli.reproduce import reproduce as verb
+        case "models":
+            from sfumato.cli.tour import models as verb
+        case "algorithms":
+            from sfumato.cli.tour import algorithms as verb
+        case "metrics":
+            from sfumato.cli.tour import metrics as verb
+        case "attacks":
+            from sfumato.cli.tour import attacks as verb
+        case "schema":
+            from sfumato.cli.tour import schema as verb
+        case "studio":
+            from sfumato.cli.tour import studio as verb
+        case _:
+            verb = completion
+    return _interruptible(verb)
 
-graded = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Codes and aliases for an untrusted miner.")
-for step in (graded_verbs.new, graded_verbs.show, graded_verbs.apply, graded_verbs.join, graded_verbs.interpret):
-    graded.command()(_interruptible(step))
-app.add_typer(graded, name="graded")
+
+def _group(name: str) -> tuple[str, tuple[Callable[..., None], ...]]:
+    """What a group of commands is for, and its functions."""
+    match name:
+        case "budget":
+            from sfumato.cli import budget
+
+            verbs = (
+                budget.show,
+                budget.grant,
+                budget.history,
+                budget.check,
+                budget.witness,
+                budget.bind,
+                budget.backup,
+            )
+            return "Grant and look at privacy budgets.", verbs
+        case "key":
+            from sfumato.cli import release
+
+            return "Make keys to sign bundles with, and read cards.", (release.new, release.card)
+        case "collect":
+            from sfumato.cli import collect
+
+            return "Randomize answers where they are given.", (
+                collect.design,
+                collect.privacy,
+                collect.respond,
+                collect.reconstruct,
+            )
+        case "tree":
+            from sfumato.cli import tree
+
+            return "Share trees instead of data, and learn from them.", (
+                tree.publish,
+                tree.learn,
+                tree.predict,
+                tree.experiment,
+            )
+        case "party":
+            from sfumato.cli import party
+
+            return "Compute together without showing data.", (
+                party.init,
+                party.card,
+                party.show,
+                party.run,
+                party.demo,
+            )
+        case _:
+            from sfumato.cli import graded
+
+            return "Codes and aliases for an untrusted miner.", (
+                graded.new,
+                graded.show,
+                graded.apply,
+                graded.join,
+                graded.interpret,
+            )
+
+
+VERBS = (
+    "demo",
+    "profile",
+    "release",
+    "verify",
+    "report",
+    "attack",
+    "apply",
+    "frontier",
+    "dimensions",
+    "query",
+    "stream",
+    "audit",
+    "rules",
+    "channels",
+    "audit-noise",
+    "reproduce",
+    "models",
+    "algorithms",
+    "metrics",
+    "attacks",
+    "schema",
+    "studio",
+    "completion",
+)
+GROUPS = ("budget", "key", "collect", "tree", "party", "graded")
 
 
 def _version(value: bool) -> None:
@@ -268,7 +329,6 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
@@ -277,12 +337,48 @@ def root(
     """Publish data about people: verified, measured, explained."""
 
 
+def application(names: Sequence[str] = (*VERBS, *GROUPS)) -> typer.Typer:
+    """The command, with some of its commands or all: only the modules of these are imported."""
+    command = typer.Typer(
+        cls=ByTask,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        help="Publish data about people: verified, measured, explained.",
+    )
+    command.callback()(root)
+    for name in names:
+        if name in VERBS:
+            command.command(name)(_verb(name))
+            continue
+        about, verbs = _group(name)
+        group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=about)
+        for verb in verbs:
+            group.command()(_interruptible(verb))
+        command.add_typer(group, name=name)
+    return command
+
+
+@cache
+def _whole() -> typer.Typer:
+    return application()
+
+
+def __getattr__(name: str) -> Any:
+    """The whole command as ``app``, for whoever looks at all commands."""
+    if name == "app":
+        return _whole()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def main() -> None:
     """Run a command; every refusal is one message and an exit code."""
     try:
         with stoppable():
             clear_temporary()
-            code = app(standalone_mode=False)
+            named = [word for word in sys.argv[1:2] if word in (*VERBS, *GROUPS)]
+            code = (application(named) if named else _whole())(standalone_mode=False)
             if code == EXIT_INTERRUPTED:  # stopped before a command had begun
                 raise Interrupted(STOPPED)
         sys.exit(code or 0)

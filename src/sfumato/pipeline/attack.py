@@ -10,15 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.attacks.candidates import different
-from sfumato.attacks.date_shift import ShiftedDates
 from sfumato.attacks.definetti import DeFinetti
-from sfumato.attacks.fellegi_sunter import FellegiSunter
 from sfumato.attacks.finding import Limit
 from sfumato.attacks.foreground import Foreground
 from sfumato.attacks.guarantees import limit_to_find, limit_to_tell
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.linkage import Households
-from sfumato.attacks.membership import NearestNeighbour
 from sfumato.attacks.similarity import Divergence
 from sfumato.attacks.subject import Subject, guarded_view
 from sfumato.bundles.manifest.document import FAULTS, stated_form
@@ -56,11 +53,11 @@ def attacked(
     if subject.together is not None:
         chosen |= catalog().chosen_attacks((Households.name,))
     if subject.synthetic and not attack_plan.attacks:
-        chosen |= catalog().chosen_attacks((NearestNeighbour.name,), kind)
+        chosen |= catalog().chosen_attacks(("nearest-neighbour",), kind)
     if any(promise.far is not None for promise in subject.promises):
         chosen |= catalog().chosen_attacks((Divergence.name,))
     if subject.shifts is not None:
-        chosen |= catalog().chosen_attacks((ShiftedDates.name,))
+        chosen |= catalog().chosen_attacks(("date-shift",))
     for place, (name, part) in enumerate(chosen.items()):
         work.advance("attack", place, len(chosen))
         base_attack = part.make(attack_plan.trials)
@@ -200,6 +197,8 @@ def attack(
         audit = attacked(subject, attack_plan, work, chance, before, kind=kind.attacks or "table")
     if known is None:
         return audit
+    from sfumato.attacks.fellegi_sunter import FellegiSunter
+
     register, linkage = known_table(known, plan, manifest), FellegiSunter(trials=trials)
     linked = registered(linkage, subject, register, Chance(seed=seed), limit_of(linkage, subject, None))
     return replace(audit, findings=(linked, *audit.findings))

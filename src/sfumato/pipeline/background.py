@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from sfumato.attacks.composition import Composition
-from sfumato.attacks.fellegi_sunter import FellegiSunter
 from sfumato.attacks.finding import Finding, Limit
 from sfumato.attacks.subject import PERSON, Subject, one_each
 from sfumato.bundles.manifest.document import stated_form
@@ -26,6 +25,9 @@ from sfumato.pipeline.methods.method import Audit, over
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.tables.frames import from_frame
 from sfumato.tables.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.attacks.fellegi_sunter import FellegiSunter
 
 # What an adversary brings along: the original, people who are not in it, or a register of the same people.
 

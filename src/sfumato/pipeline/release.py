@@ -38,7 +38,6 @@ from sfumato.pipeline.methods.method import Audit, Request, opening_of
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.plan_checks import plan_checks
 from sfumato.reports.language import speaking
-from sfumato.reports.outline import Outline
 from sfumato.reports.pages import begun
 from sfumato.tables.csv_files import escaped, formula_columns, told_formulas
 from sfumato.tables.files import rendered
@@ -221,6 +220,8 @@ def in_form(page: str, form: Form) -> str:
     """A page as it is, as text or as JSON: the same content."""
     if form == "html":
         return page
+    from sfumato.reports.outline import Outline
+
     outline = Outline.of(page)
     return outline.text() if form == "text" else json.dumps(outline.to_json(), indent=2, ensure_ascii=False)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from sfumato.algorithms.problem import Trail
 from sfumato.attacks.risk import Risk
@@ -25,10 +26,12 @@ from sfumato.reports.bars import (
 )
 from sfumato.reports.language import count, label, number, odds, share, translated
 from sfumato.reports.pages import audit_shown, page
-from sfumato.reports.plots import LEFT, TOP, How, Plot, Scale
 from sfumato.reports.sentences import ROLES, counted, promised, reached, searched, suppressed, verdict
 from sfumato.reports.svg import AFTER, ALARM, BEFORE, MUTED, TRACK, Picture, dashed
 from sfumato.reports.table_facts import ClaimFacts, ColumnFacts, ReportFacts, UtilityFacts
+
+if TYPE_CHECKING:
+    from sfumato.reports.plots import How
 
 # The verdict in plain lines, for terminals and pipes.
 
@@ -330,6 +333,8 @@ def trail_pictures(trail: Trail, metric: str, limit: int | None) -> list[Picture
 
 
 def _picture(name: str, how: How, values: Sequence[float], limit: int | None, trail: Trail) -> Picture:
+    from sfumato.reports.plots import LEFT, TOP, Plot, Scale
+
     plot = Plot(
         across=Scale(low=-0.5, high=len(values) - 0.5, log=False, falling=False),
         along=Scale.of([*values, *([] if limit is None else [float(limit)])]),

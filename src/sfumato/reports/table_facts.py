@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.algorithms.problem import Trail
 from sfumato.attacks.finding import Finding
 from sfumato.attacks.risk import Risk, SampleRisk
 from sfumato.core.claims import Claim
 from sfumato.counts.near_unique import NearUnique
-from sfumato.metrics.classification import Errors
 from sfumato.reports.language import translated
+
+if TYPE_CHECKING:
+    from sfumato.metrics.classification import Errors
 
 # A claim as a page shows it.
 

@@ -30,9 +30,7 @@ from sfumato.tables.columnar_sizes import Sizes, arrow_sizes, parquet_sizes
 from sfumato.tables.csv_files import parse_csv, render_csv
 from sfumato.tables.isolated_readers import try_reading
 from sfumato.tables.large_csv import packed_csv
-from sfumato.tables.survey_files import survey_frame
 from sfumato.tables.table import Table, checked_names, refuse_long, refuse_long_texts, refuse_many
-from sfumato.tables.workbooks import sheet_frame
 
 # JSON lines: one object on each line, a column for each key.
 
@@ -95,12 +93,16 @@ def _large(delimiter: str | None) -> Callable[[Path, Options], pl.DataFrame | No
 
 def _survey(reader: str) -> Callable[[bytes, Options], pl.DataFrame]:
     def read(data: bytes, options: Options) -> pl.DataFrame:
+        from sfumato.tables.survey_files import survey_frame
+
         return survey_frame(data, reader=reader, labels=options.get("labels", True), where=options["where"])
 
     return read
 
 
 def _workbook(data: bytes, options: Options) -> pl.DataFrame:
+    from sfumato.tables.workbooks import sheet_frame
+
     header = options.get("header", True)
     return sheet_frame(data, sheet=options.get("sheet"), header=header, where=options["where"])
 

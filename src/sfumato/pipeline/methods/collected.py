@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -21,17 +21,14 @@ from sfumato.collection.estimates import Estimate, Estimates, Reconstruction
 from sfumato.collection.joint_distribution import noise_variance
 from sfumato.collection.mechanisms import NoisyNumber, UnaryBits
 from sfumato.collection.specification import Question, Specification
-from sfumato.core.errors import BundleError, PlanError
 from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
-from sfumato.pipeline.apply import no_rule
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods import collected_stages
 from sfumato.pipeline.methods.collected_stages import CollectedRelease, algorithm_of
-from sfumato.pipeline.methods.method import Audit, Method, Summary, over, warned
+from sfumato.pipeline.methods.method import Audit, Method, Summary, over, refused, refused_bundle, warned
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.evaluation import AttackPlan
-from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import stated, versions
 from sfumato.reports.collected import CollectedFacts, EstimateShown, PromiseShown, render
 from sfumato.reports.language import translated
@@ -42,21 +39,6 @@ from sfumato.tables.table import Table, as_text
 
 _FIGURES = ("shown", "estimate", "low", "high")
 """Of a pair of questions, in the order of the page."""
-
-
-def refuse_subject(folder: Path, *_: object, **__: object) -> NoReturn:
-    """Refuse to attack a bundle with an original: collectors have none."""
-    raise BundleError(f"{folder}: collected answers are attacked from their bytes alone; there is no original")
-
-
-def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
-    """Refuse new records: answers are randomized where they are given."""
-    raise no_rule(str(manifest["recoding"]["algorithm"]))
-
-
-def refuse_frontier(plan: Plan) -> NoReturn:
-    """Refuse a frontier: the coins were chosen before anybody answered."""
-    raise PlanError("collection: a frontier compares ways to change a table; `sfumato collect privacy` compares coins")
 
 
 def manifest(release: CollectedRelease, files: Mapping[str, str]) -> dict[str, Any]:
@@ -421,9 +403,8 @@ METHOD = Method(
     attack=attack,
     manifest=manifest,
     checks=_checks,
-    subject=refuse_subject,
+    subject=refused_bundle("collected answers are attacked from their bytes alone; there is no original"),
     alone=attack_bundle,
-    apply=refuse_records,
     public_page=public_page,
     done=lambda manifest: translated(
         "Every answer was randomized before anybody collected it. The release holds these answers, and what was "
@@ -433,5 +414,7 @@ METHOD = Method(
     inside_page=inside_page,
     summary=summary,
     figures=figures,
-    comparison=refuse_frontier,
+    comparison=refused(
+        "collection: a frontier compares ways to change a table; `sfumato collect privacy` compares coins"
+    ),
 )

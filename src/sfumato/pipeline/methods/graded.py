@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import polars as pl
 
@@ -15,7 +15,7 @@ from sfumato.bundles.checks.unclaimed import PSEUDONYMIZED, kept_exactly, pseudo
 from sfumato.bundles.provenance import Check
 from sfumato.core.errors import BundleError, ClaimRefuted, PlanError, unknown_column
 from sfumato.core.run_context import Work
-from sfumato.pipeline.methods.method import Request
+from sfumato.pipeline.methods.method import Request, refused
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.methods.unclaimed import PUBLISHED, Original, UnclaimedRelease, UnclaimedRows, value_counts
 from sfumato.pipeline.plan.plan import Plan
@@ -36,6 +36,13 @@ class GradedRows(UnclaimedRows):
     warning = PSEUDONYMIZED
     done = "Values were replaced by codes and aliases, so that a miner works on names that mean nothing to them."
     outline = "Pseudonymized, nothing is claimed"
+    apply = staticmethod(
+        refused(
+            "new records need the secret of the sites, which no bundle holds; use "
+            "`sfumato graded apply DATA --secret FILE`",
+            BundleError,
+        )
+    )
     packages = ("numpy", "polars", "cryptography")
 
     def begin(self, request: Request) -> Request:
@@ -156,13 +163,6 @@ class GradedRows(UnclaimedRows):
         secret = release.original.problem
         columns = {name: _stated(column) for name, column in secret.columns.items()}
         return {"agreement": secret.agreement, "columns": columns}
-
-    def refuse_records(self, manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
-        """New records need the secret, which no manifest holds."""
-        raise BundleError(
-            "new records need the secret of the sites, which no bundle holds; use `sfumato graded apply DATA --secret "
-            "FILE`"
-        )
 
 
 def _stated(column: GradedColumn) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from sfumato.bundles.checks.joint import JOINT_ONLY, joint_checks, written
 from sfumato.bundles.files import sha256
@@ -21,7 +21,7 @@ from sfumato.parties.network.session import digest_of, terms_of
 from sfumato.parties.protocols import JointResult
 from sfumato.pipeline.artifacts import SESSION_RESULT
 from sfumato.pipeline.catalog.catalog import catalog
-from sfumato.pipeline.methods.method import Method
+from sfumato.pipeline.methods.method import Method, refused
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.release import verify_written, versions, write_manifest, write_report
 from sfumato.reports.joint import JointFacts, render
@@ -154,18 +154,12 @@ def public_page(manifest: Mapping[str, Any], tables: Mapping[str, Table], work: 
 # Joint results as a kind of bundle: verified and reported like the others, made by a session and not by a plan.
 
 
-def _no_plan(*_: Any, **__: Any) -> NoReturn:
-    raise BundleError(
-        "a joint result is made by `sfumato party run`, from what several parties hold; no plan makes one"
-    )
-
-
-def _no_rows(*_: Any, **__: Any) -> NoReturn:
-    raise BundleError(
-        "a joint result has no rows about people: no original to attack it with, and no recoding to apply"
-    )
-
-
+_no_plan = refused(
+    "a joint result is made by `sfumato party run`, from what several parties hold; no plan makes one", BundleError
+)
+_no_rows = refused(
+    "a joint result has no rows about people: no original to attack it with, and no recoding to apply", BundleError
+)
 METHOD = Method(
     name="joint",
     supports=Supports(title="a joint result"),

@@ -13,8 +13,9 @@ from sfumato.bundles.manifest.document import plain
 from sfumato.bundles.manifest.sections import is_named
 from sfumato.bundles.provenance import Check, Remark
 from sfumato.core.claims import Claim
-from sfumato.core.errors import ClaimRefuted, PlanError
+from sfumato.core.errors import BundleError, ClaimRefuted, PlanError, SfumatoError
 from sfumato.core.run_context import Work
+from sfumato.pipeline.apply import no_rule
 from sfumato.pipeline.artifacts import ROWS, Artifact
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.methods.supports import Supports
@@ -285,15 +286,27 @@ def warned(marks: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"Beware: {mark.rstrip('.')}." for mark in marks)
 
 
-def frontier_compares_tables(plan: Plan) -> NoReturn:
-    """Refuse a frontier of a kind that has no axes."""
-    raise PlanError("columns: a frontier compares tables; make releases of paths and sets one by one with "
-                    "`sfumato release`, whose reports tell what each of them loses")  # fmt: skip
+def refused(text: str, error: type[SfumatoError] = PlanError) -> Callable[..., NoReturn]:
+    """What a method does in place of something that it does not support."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise error(text)
+
+    return refuse
 
 
-def no_dimensions(plan: Plan, frame: object, *, order: Any, work: Work) -> NoReturn:
-    """Refuse the curse of dimensionality where there are no groups of rows."""
-    raise PlanError("columns: the analysis is about tables with quasi-identifiers and models that judge groups of rows")
+def refused_bundle(text: str) -> Callable[..., NoReturn]:
+    """What a method does in place of something that its bundles cannot be asked; the first argument is the folder."""
+
+    def refuse(folder: object, *_: object, **__: object) -> NoReturn:
+        raise BundleError(f"{folder}: {text}")
+
+    return refuse
+
+
+def refuse_records(manifest: Manifest, *_: object) -> NoReturn:
+    """Refuse new records: what a value reads as depends on the rows that it was released with."""
+    raise no_rule(str(manifest["recoding"]["algorithm"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,7 +360,10 @@ class Method:
     again: Callable[[Path, Manifest, Plan, object, Work], Iterable[Check]] | None = None
     """What the steward finds who makes a bundle again: given folder, manifest, plan and original; None: that a release
     with the same plan has the same rows and states the same."""
-    subject: Callable[..., Subject]
+    subject: Callable[..., Subject] = refused_bundle(
+        "such rows are attacked when they are released, where it is known whose row is whose; the figures stand in its "
+        "report"
+    )
     """A bundle as an attacker finds it: given folder, manifest, original, and by name control and plan."""
     alone: Callable[[Path, Manifest, AttackPlan, Work], Audit] | None = None
     """What adversaries can do with a bundle, where its own bytes are enough to know; None: the original is needed."""
@@ -357,7 +373,7 @@ class Method:
     parts: Callable[..., Audit] | None = None
     """Attacks on a bundle of many files: given folder, manifest, original and attack plan, and by name control, plan,
     seed and work; None: there are no such bundles."""
-    apply: Callable[[Manifest, object, Outside], Applied]
+    apply: Callable[[Manifest, object, Outside], Applied] = refuse_records
     """New records under the recoding that a manifest states."""
     public_page: Callable[[Manifest, Mapping[str, Table], Work], str]
     """The report of a bundle as one HTML page, made from its manifest and its tables and from nothing else."""
@@ -375,9 +391,14 @@ class Method:
     """What was made, for programs."""
     draft: Callable[[Profile], list[str]] | None = None
     """The [privacy] and [algorithm] of a drafted plan, line by line; None: no plan is drafted for this kind."""
-    comparison: Callable[[Plan], Comparison] = frontier_compares_tables
+    comparison: Callable[[Plan], Comparison] = refused(
+        "columns: a frontier compares tables; make releases of paths and sets one by one with `sfumato release`, whose "
+        "reports tell what each of them loses"
+    )
     """How releases of this kind are compared by a frontier."""
-    dimensions: Callable[..., Any] = no_dimensions
+    dimensions: Callable[..., Any] = refused(
+        "columns: the analysis is about tables with quasi-identifiers and models that judge groups of rows"
+    )
     """What every further quasi-identifier costs."""
 
     def refuse(self, plan: Plan) -> None:

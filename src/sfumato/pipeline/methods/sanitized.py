@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.attacks.finding import Finding
 from sfumato.attacks.lowered_thresholds import LoweredThresholds, SanitizedSubject
 from sfumato.bundles.checks.sanitized import KEY, UNKNOWN, released_sets, sanitized_checks, thresholds_of
-from sfumato.core.errors import BundleError, PlanError
+from sfumato.core.errors import PlanError
 from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.counts.frequent_itemsets import frequent_itemsets
 from sfumato.mining.association_rules import SideEffects, association_rules
-from sfumato.pipeline.apply import no_rule
 from sfumato.pipeline.artifacts import ITEM_ROWS
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.frontier.axes import Axis, Record
 from sfumato.pipeline.methods import sanitized_stages
-from sfumato.pipeline.methods.method import Audit, Method, Request, Summary, over, warned
+from sfumato.pipeline.methods.method import Audit, Method, Request, Summary, over, refused_bundle, warned
 from sfumato.pipeline.methods.sanitized_stages import SanitizedRelease, longest_of, possible, prepare
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.evaluation import Grid, Tree
@@ -69,19 +67,6 @@ def sanitized_subject(release: SanitizedRelease) -> SanitizedSubject:
         min_support=limits.min_support,
         min_confidence=limits.min_confidence,
     )
-
-
-def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
-    """Refuse to attack a bundle: it does not tell what is hidden."""
-    raise BundleError(
-        f"{folder}: hidden rules are attacked when they are released, where it is known what they are; the figures "
-        "stand in the inside report. `sfumato verify --rules FILE` opens what the bundle commits to"
-    )
-
-
-def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
-    """Refuse new records: which of them lose an item depends on all of them."""
-    raise no_rule(str(manifest["recoding"]["algorithm"]))
 
 
 def manifest(release: SanitizedRelease, files: Mapping[str, str]) -> dict[str, Any]:
@@ -326,8 +311,10 @@ METHOD = Method(
     manifest=manifest,
     checks=sanitized_checks,
     again=sanitized_stages.again,
-    subject=refuse_bundle,
-    apply=refuse_records,
+    subject=refused_bundle(
+        "hidden rules are attacked when they are released, where it is known what they are; the figures stand in the "
+        "inside report. `sfumato verify --rules FILE` opens what the bundle commits to"
+    ),
     public_page=public_page,
     done=lambda manifest: translated(
         "Sets of items are released from which some items were taken, so that certain rules can no longer be found."

@@ -7,11 +7,11 @@ A method of this sort says what it does to columns (``search``, ``columns``), wh
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -22,17 +22,25 @@ from sfumato.bundles.columns import Published, PublishedColumn
 from sfumato.bundles.provenance import Check, Remark
 from sfumato.bundles.recoding import one_marker
 from sfumato.bundles.verify import tables_of
-from sfumato.core.errors import BundleError, PlanError
 from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.core.short_repr import Brief
 from sfumato.counts.keys import Ids
 from sfumato.counts.near_unique import NearUnique, asked_size, near_unique_columns
-from sfumato.pipeline.apply import no_rule
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.catalog.parts import configured
 from sfumato.pipeline.inputs import load_table, marked
-from sfumato.pipeline.methods.method import Audit, Method, Request, SearchResult, Summary, over, warned
+from sfumato.pipeline.methods.method import (
+    Audit,
+    Method,
+    Request,
+    SearchResult,
+    Summary,
+    over,
+    refuse_records,
+    refused,
+    warned,
+)
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release, versions
@@ -128,6 +136,9 @@ class UnclaimedRows(ABC):
     packages: ClassVar[tuple[str, ...]] = ("numpy", "polars")
     """Packages whose versions a manifest states."""
 
+    apply: ClassVar[Callable[..., Any]] = staticmethod(refuse_records)
+    """What is done with new records."""
+
     def options(self, plan: Plan) -> Any:
         """The algorithm with the plan's options."""
         part = catalog().algorithms[self.algorithm]
@@ -197,10 +208,6 @@ class UnclaimedRows(ABC):
     def figures(self, release: UnclaimedRelease) -> dict[str, Any]:
         """What was done, for programs."""
 
-    def refuse_records(self, manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
-        """Refuse new records: what was done depends on all rows of one release."""
-        raise no_rule(str(manifest["recoding"]["algorithm"]))
-
     @property
     def method(self) -> Method:
         """The record that the pipeline asks."""
@@ -221,13 +228,15 @@ class UnclaimedRows(ABC):
             manifest=self._manifest,
             checks=self._checks,
             again=self._again,
-            subject=self._refuse_bundle,
-            apply=self.refuse_records,
+            apply=self.apply,
             public_page=self._page,
             done=lambda manifest: translated(self.done),
             summary=self._summary,
             figures=self._figures,
-            comparison=self._refuse_frontier,
+            comparison=refused(
+                f"algorithm.name: a frontier compares models, and {self.supports.title} meets none; make releases one "
+                "by one"
+            ),
         )
 
     def _search(self, request: Request, original: Original, work: Work) -> SearchResult:
@@ -298,6 +307,8 @@ class UnclaimedRows(ABC):
         inner, chance = work.within(attack_plan.seconds), Chance(seed=release.plan.algorithm.seed)
         findings, skipped = list[Finding](), dict[str, str]()
         chosen = catalog().chosen_attacks(attack_plan.attacks, self.name)
+        if not chosen:
+            skipped["any attack"] = "the catalog has none on such rows"
         for place, (name, part) in enumerate(chosen.items()):
             work.advance("attack", place, len(chosen))
             attack = part.make(attack_plan.trials)
@@ -343,17 +354,6 @@ class UnclaimedRows(ABC):
         request = self.begin(Request(plan=plan, keys={}, like=source))
         original = self.prepare(request, self.method.read(request))
         return self.again(original, plan, manifest, tables_of(folder, manifest)["data"].frame)
-
-    def _refuse_bundle(self, folder: Path, *_: object, **__: object) -> NoReturn:
-        """Afterwards nobody knows whose row is whose."""
-        raise BundleError(
-            f"{folder}: such rows are attacked when they are released, where it is known whose row is whose; the "
-            "figures stand in its report"
-        )
-
-    def _refuse_frontier(self, plan: Plan) -> NoReturn:
-        title = self.supports.title
-        raise PlanError(f"algorithm.name: a frontier compares models, and {title} meets none; make releases one by one")
 
     def _page(self, manifest: Mapping[str, Any], tables: Mapping[str, Table], work: Work) -> str:
         """A function of the manifest and the rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 from math import floor, log10
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,15 +14,12 @@ from numpy.typing import NDArray
 from sfumato.attacks.finding import Finding
 from sfumato.bundles.checks.condensed import condensed_checks, read_numbers
 from sfumato.bundles.manifest.sections import CONDENSED_KEY
-from sfumato.core.errors import PlanError
 from sfumato.core.run_context import Work
 from sfumato.metrics.information_loss import correlations
-from sfumato.pipeline.apply import no_rule
 from sfumato.pipeline.methods.condensed import release, stages
 from sfumato.pipeline.methods.condensed.release import CondensedRelease, DrawnRelease
-from sfumato.pipeline.methods.method import Method, Summary, warned
+from sfumato.pipeline.methods.method import Method, Summary, refused, warned
 from sfumato.pipeline.methods.supports import Supports
-from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import unwritten, versions
 from sfumato.reports.condensed import ColumnShown, CondensedFacts, PairShown, render
 from sfumato.reports.language import count, figured, translated
@@ -100,18 +97,6 @@ def _step(width: float) -> float:
 
 Original = tuple[Mapping[str, NDArray[np.float64]], Mapping[str, pl.Series]]
 """For the steward: the numbers and the words of the original, by column."""
-
-
-def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
-    """Refuse new records: drawn records are not made from one record each."""
-    raise no_rule(str(manifest["recoding"]["algorithm"]))
-
-
-def refuse_frontier(plan: Plan) -> NoReturn:
-    """Refuse a frontier: its axes are losses of labels, and drawn records have none."""
-    raise PlanError(
-        "algorithm.name: a frontier compares losses of labels, and condense draws new records; make releases one by one"
-    )
 
 
 def manifest(release: DrawnRelease, files: Mapping[str, str]) -> dict[str, Any]:
@@ -273,7 +258,6 @@ METHOD = Method(
     checks=condensed_checks,
     again=stages.again,
     subject=stages.bundle_subject,
-    apply=refuse_records,
     public_page=public_page,
     done=lambda manifest: translated(
         "The released rows were drawn from averages and spreads of groups of records: none is a person's own row."
@@ -282,5 +266,7 @@ METHOD = Method(
     inside_page=inside_page,
     summary=summary,
     figures=figures,
-    comparison=refuse_frontier,
+    comparison=refused(
+        "algorithm.name: a frontier compares losses of labels, and condense draws new records; make releases one by one"
+    ),
 )

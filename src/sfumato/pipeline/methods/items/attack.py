@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +11,6 @@ import polars as pl
 from sfumato.attacks.finding import Finding, Limit, Rate
 from sfumato.attacks.guarantees import Promise, limit_to_find, promises
 from sfumato.attacks.sparse_sets import INFERRED, ItemSubject, SparseSets
-from sfumato.core.errors import BundleError
 from sfumato.core.randomness import Chance
 from sfumato.core.run_context import Work
 from sfumato.counts.transactions import Transactions
@@ -153,14 +151,6 @@ def _inferences(finding: Finding, name: str, promised: tuple[Promise, ...], size
         note="",
     )
     return [inference]
-
-
-def refuse_bundle(folder: Path, *_: object, **__: object) -> NoReturn:
-    """Refuse to attack a bundle: afterwards nobody knows whose record is whose."""
-    raise BundleError(
-        f"{folder}: paths and sets are attacked when they are released, where it is known whose record is whose; "
-        "the figures stand in its report"
-    )
 
 
 def item_subject(release: ItemRelease) -> ItemSubject:

@@ -32,7 +32,7 @@ from sfumato.pipeline.methods.items.stages import (
     search,
     spot,
 )
-from sfumato.pipeline.methods.method import Counted, Method, Request, Summary, warned
+from sfumato.pipeline.methods.method import Counted, Method, Request, Summary, refused_bundle, warned
 from sfumato.pipeline.methods.schema import fitting
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.plan import Plan
@@ -366,8 +366,10 @@ METHOD = Method(
     artifact=ITEM_ROWS,
     manifest=stages.manifest,
     checks=lambda *bundle: item_checks(*bundle, known=problem.ItemModels()),
-    subject=attack.refuse_bundle,
-    apply=stages.refuse_records,
+    subject=refused_bundle(
+        "paths and sets are attacked when they are released, where it is known whose record is whose; the figures "
+        "stand in its report"
+    ),
     public_page=stages.public_page,
     done=lambda manifest: translated(
         "Records of paths and sets are released. Items that too few people share were left out or made coarser."

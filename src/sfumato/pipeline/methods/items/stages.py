@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -32,7 +32,6 @@ from sfumato.metrics.item_utility import (
     frequent_sets,
     query_errors,
 )
-from sfumato.pipeline.apply import no_rule
 from sfumato.pipeline.catalog.catalog import catalog, parameters
 from sfumato.pipeline.dates import moved_marks
 from sfumato.pipeline.inputs import load_table, marked
@@ -440,11 +439,6 @@ def manifest(release: ItemRelease, files: Mapping[str, str]) -> dict[str, Any]:
         **release.audit.stated(),
         "versions": versions("numpy", "numba", "polars"),
     }
-
-
-def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
-    """Refuse new records: what an item reads as depends on the records it was released with."""
-    raise no_rule(str(manifest["recoding"]["algorithm"]))
 
 
 def _published(plan: Plan, prepared: ItemPrepared, name: str) -> dict[str, Any]:

@@ -27,8 +27,6 @@ from sfumato.core.run_context import Work
 from sfumato.counts.classes import Classes
 from sfumato.counts.near_unique import NearUnique, asked_size
 from sfumato.counts.sources import CellMapping
-from sfumato.metrics.classification import Errors
-from sfumato.metrics.learners import Learner
 from sfumato.pipeline.apply import Rule, rule_at
 from sfumato.pipeline.catalog.catalog import catalog
 from sfumato.pipeline.inputs import is_spark
@@ -52,6 +50,8 @@ from sfumato.tables.table import Table
 
 if TYPE_CHECKING:
     from sfumato.counts.engine_source import EngineSource
+    from sfumato.metrics.classification import Errors
+    from sfumato.metrics.learners import Learner
     from sfumato.pipeline.apply import Applied, Outside
     from sfumato.pipeline.methods.table.parts import ReleasedParts
     from sfumato.reports.table_facts import SampleFacts

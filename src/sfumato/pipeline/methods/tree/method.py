@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sfumato.bundles.manifest.document import plain
 from sfumato.bundles.provenance import Check, same
 from sfumato.bundles.verify import DATA
 from sfumato.core.claims import titled
-from sfumato.core.errors import BundleError, PlanError, listed
+from sfumato.core.errors import listed
 from sfumato.core.run_context import Work
 from sfumato.dp.events import to_json
 from sfumato.mining.federation import Model
@@ -23,9 +23,8 @@ from sfumato.mining.records import Records
 from sfumato.mining.rule_document import rule_of
 from sfumato.mining.tree_document import TreeDocument
 from sfumato.mining.tree_publishing import NoisyTree
-from sfumato.pipeline.apply import no_rule
 from sfumato.pipeline.artifacts import MODEL_DOCUMENT
-from sfumato.pipeline.methods.method import Method, Request, Summary, warned
+from sfumato.pipeline.methods.method import Method, Request, Summary, refused, refused_bundle, warned
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.methods.tree import attack, plan, stages
 from sfumato.pipeline.methods.tree.plan import is_noisy
@@ -50,21 +49,6 @@ _MEANS = {
     ),
     "differential-privacy": "The counts would be told nearly as likely if a record were added or removed.",
 }
-
-
-def refuse_subject(folder: Path, *_: object, **__: object) -> NoReturn:
-    """Refuse to lay a tree over a table."""
-    raise BundleError(f"{folder} holds trees, which are compared with other trees only; name bundles of trees")
-
-
-def refuse_records(manifest: Mapping[str, Any], records: object, outside: object) -> NoReturn:
-    """Refuse new records: no row is published."""
-    raise no_rule(str(manifest["recoding"]["algorithm"]))
-
-
-def refuse_frontier(plan: Plan) -> NoReturn:
-    """Refuse a frontier: there is no table to compare."""
-    raise PlanError("tree: a frontier compares tables; `sfumato tree experiment` compares ways to share trees")
 
 
 def manifest(release: TreeRelease, files: Mapping[str, str]) -> dict[str, Any]:
@@ -312,14 +296,13 @@ METHOD = Method(
     manifest=manifest,
     checks=tree_bundle_checks,
     again=made_again,
-    subject=refuse_subject,
+    subject=refused_bundle("it holds trees, which are compared with other trees only; name bundles of trees"),
     beside=attack.attack_beside,
-    apply=refuse_records,
     public_page=public_page,
     done=lambda manifest: translated("A model that was learnt from the records is published instead of the records."),
     promises=promises,
     inside_page=inside_page,
     summary=summary,
     figures=figures,
-    comparison=refuse_frontier,
+    comparison=refused("tree: a frontier compares tables; `sfumato tree experiment` compares ways to share trees"),
 )
