@@ -40,8 +40,10 @@ class RoundedRows(UnclaimedRows):
     run = Rounding
     supports = Supports(title="rounding", models=())
     warning = "numbers were rounded and no privacy model was verified: these rows are not anonymous"
-    done = "Numbers were rounded."
     outline = "Rounded, nothing is claimed"
+
+    def done(self) -> str:
+        return "Numbers were rounded."
 
     def prepare(self, request: Request, table: Table) -> Original:
         source = LocalTable(table)
@@ -118,7 +120,7 @@ def test_a_method_of_one_file_is_released_reported_and_verified(tmp_path: Path):
     release = sf.release(plan, frame)
     assert release.write(tmp_path / "out").holds
     assert {age % 5 for age in release.rows["age"].cast(pl.Int64)} == {0}
-    assert "Nothing is claimed" in (tmp_path / "out" / "report.html").read_text()
+    assert "Nothing is promised about the people" in (tmp_path / "out" / "report.html").read_text()
     assert sf.verify_again(tmp_path / "out", plan=plan, original=frame).holds
     with pytest.raises(sf.PlanError, match="rounding meets no privacy model"):
         sf.Plan.parse({"columns": columns, "algorithm": {"name": "rounding"}, "privacy": {"k_anonymity": 5}})

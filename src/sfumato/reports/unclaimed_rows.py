@@ -19,8 +19,6 @@ class UnclaimedFacts:
     """One release, ready to be shown: that nothing is claimed, and how often attacks succeed."""
 
     TEMPLATE: ClassVar[str] = "unclaimed.html.j2"
-    FORMS: ClassVar[Mapping[str, str]] = {}
-    """What a column of each form shows."""
 
     made: str
     """The day it was made."""
@@ -57,7 +55,6 @@ class GradedFacts(UnclaimedFacts):
     """One pseudonymized release."""
 
     TEMPLATE = "graded.html.j2"
-    FORMS = {"codes": "codes, by their whole part", "aliases": "aliases"}  # noqa: RUF012  slots
 
     agreement: str
     """The commitment to the secret."""
@@ -92,5 +89,10 @@ def _pictures(facts: UnclaimedFacts, work: Work) -> list[tuple[str, str, Picture
         work.advance("report", place, len(facts.columns))
         svg, summary = value_bars(distribution, facts.rows, translated("rows"))
         picture = Picture(svg=svg, words=f"{label(name)}: {summary}.")
-        drawn.append((label(name), translated(facts.FORMS[form]) if form else "", picture))
+        drawn.append((label(name), _form(form), picture))
     return drawn
+
+
+def _form(form: str) -> str:
+    """What a column of codes or aliases shows; nothing about a column of values."""
+    return translated("codes, by their whole part" if form == "codes" else "aliases") if form else ""

@@ -19,6 +19,7 @@ from sfumato.pipeline.methods.method import Request, refused
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.methods.unclaimed import PUBLISHED, Original, UnclaimedRelease, UnclaimedRows, value_counts
 from sfumato.pipeline.plan.plan import Plan
+from sfumato.reports.language import translated
 from sfumato.reports.unclaimed_rows import GradedFacts
 from sfumato.tables.graded_secret import AliasTable, GradedColumn, GradedNumbers, GradedSecret
 from sfumato.tables.schema import Role, Schema
@@ -34,7 +35,6 @@ class GradedRows(UnclaimedRows):
     adversaries = MappingProxyType({KnownPlaintext.name: KnownPlaintext, Frequencies.name: Frequencies})
     supports = Supports(title="graded grouping", models=(), incomplete=False)
     warning = PSEUDONYMIZED
-    done = "Values were replaced by codes and aliases, so that a miner works on names that mean nothing to them."
     outline = "Pseudonymized, nothing is claimed"
     apply = staticmethod(
         refused(
@@ -44,6 +44,12 @@ class GradedRows(UnclaimedRows):
         )
     )
     packages = ("numpy", "polars", "cryptography")
+
+    def done(self) -> str:
+        """What was done, in a sentence."""
+        return translated(
+            "Values were replaced by codes and aliases, so that a miner works on names that mean nothing to them."
+        )
 
     def begin(self, request: Request) -> Request:
         """Read the secret, and refuse a plan that leaves out an agreed column, before the table is read."""

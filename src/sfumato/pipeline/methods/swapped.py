@@ -32,6 +32,7 @@ from sfumato.pipeline.methods.unclaimed import (
 )
 from sfumato.pipeline.plan.hierarchies import builder
 from sfumato.pipeline.plan.plan import Plan
+from sfumato.reports.language import translated
 from sfumato.reports.unclaimed_rows import SwappedFacts
 from sfumato.tables.table import Table
 
@@ -45,8 +46,13 @@ class SwappedRows(UnclaimedRows):
     adversaries = MappingProxyType({NearestRecord.name: NearestRecord})
     supports = Supports(title="swapping", models=())
     warning = NOT_ANONYMOUS
-    done = "Values were exchanged between rows: every value was somebody's, and many stand in another row now."
     outline = "Swapped, nothing is claimed"
+
+    def done(self) -> str:
+        """What was done, in a sentence."""
+        return translated(
+            "Values were exchanged between rows: every value was somebody's, and many stand in another row now."
+        )
 
     def check(self, plan: Plan) -> None:
         """Refuse to exchange columns that are not published."""

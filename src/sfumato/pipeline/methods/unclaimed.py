@@ -44,7 +44,6 @@ from sfumato.pipeline.methods.method import (
 from sfumato.pipeline.methods.supports import Supports
 from sfumato.pipeline.plan.plan import Plan
 from sfumato.pipeline.release import Release, versions
-from sfumato.reports.language import translated
 from sfumato.reports.unclaimed_rows import UnclaimedFacts, render_unclaimed
 from sfumato.tables.schema import Role, Schema
 from sfumato.tables.table import Kind, Table, plain_cells
@@ -129,8 +128,6 @@ class UnclaimedRows(ABC):
     """What a plan may ask of it."""
     warning: ClassVar[str]
     """What every release warns of first."""
-    done: ClassVar[str]
-    """What was done to the data, in a sentence."""
     outline: ClassVar[str]
     """The first words of the summary: what was done, and that nothing is claimed."""
     packages: ClassVar[tuple[str, ...]] = ("numpy", "polars")
@@ -143,6 +140,10 @@ class UnclaimedRows(ABC):
         """The algorithm with the plan's options."""
         part = catalog().algorithms[self.algorithm]
         return configured(part, plan.algorithm.options, other_keys=("name", "seed"))
+
+    @abstractmethod
+    def done(self) -> str:
+        """What was done to the data, in a sentence in the language of the page."""
 
     def check(self, plan: Plan) -> None:
         """Refuse options that there are not; a method refuses more."""
@@ -230,7 +231,7 @@ class UnclaimedRows(ABC):
             again=self._again,
             apply=self.apply,
             public_page=self._page,
-            done=lambda manifest: translated(self.done),
+            done=lambda manifest: self.done(),
             summary=self._summary,
             figures=self._figures,
             comparison=refused(
