@@ -51,5 +51,5 @@ def page_text(text: str) -> str:
 
 
 def _told(work: object) -> None:
-    command.app = lambda standalone_mode: work()  # type: ignore[operator, assignment]
+    command._whole = lambda: lambda standalone_mode: work()  # type: ignore[operator, assignment]
     command.main()

@@ -29,7 +29,7 @@ def stream() -> None:
         streams.run_stream(Plan.load("plan.toml"), Path("in.csv"), Path("out"), finish=True)
 
     method.render = _page  # type: ignore[assignment]
-    command.app = work  # type: ignore[assignment]
+    command._whole = lambda: work  # type: ignore[assignment]
     command.main()
 
 
