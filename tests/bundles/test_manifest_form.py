@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.bundles.manifest.releases import error_of
+from sfumato.bundles.manifest.releases import error_of, typed
 from tests.golden.releases.comparing import BUNDLES
 from tests.golden.releases.plans import PLANS
 from tests.weights import examples
@@ -47,6 +48,13 @@ def at(content: Any, path: tuple[Any, ...]) -> Any:
 @pytest.mark.parametrize("name", PLANS)
 def test_what_is_written_has_the_form(name: str):
     assert error_of(manifest(name)) is None
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_record_is_written_as_it_was_read(name: str):
+    """Every key in its place: records say the same as the file, in the file's order."""
+    content = manifest(name)
+    assert json.dumps(msgspec.to_builtins(typed(content))) == json.dumps(content)
 
 
 @pytest.mark.parametrize("name", ["anatomy", "top-down-valid", "trajectory-mixed", "marginals-counts"])

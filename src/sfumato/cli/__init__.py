@@ -1,1 +1,1 @@
-"""The command line: one file per verb; each builds a plan and calls the workflow."""
+"""The command line: one file per verb; each builds a plan and calls the pipeline."""

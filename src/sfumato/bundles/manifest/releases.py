@@ -252,31 +252,31 @@ Amount = Annotated[str, like("[0-9]+(/[0-9]+)?", most=200)]
 class Pure(Record, frozen=True, kw_only=True, tag_field="kind", tag="pure"):
     """An amount of epsilon."""
 
-    what: Name
     epsilon: Amount
+    what: Name
 
 
 class Concentrated(Record, frozen=True, kw_only=True, tag_field="kind", tag="concentrated"):
     """An amount of rho."""
 
-    what: Name
     rho: Amount
+    what: Name
 
 
 class Approximate(Record, frozen=True, kw_only=True, tag_field="kind", tag="approximate"):
     """An amount of epsilon with delta."""
 
-    what: Name
     epsilon: Amount
     delta: Amount
+    what: Name
 
 
 class Grouped(Record, frozen=True, kw_only=True, tag_field="kind", tag="grouped"):
     """An event for people with several rows."""
 
+    rows: Positive
     what: Name
     part: Event
-    rows: Positive
 
 
 class Sequential(Record, frozen=True, kw_only=True, tag_field="kind", tag="sequential"):
